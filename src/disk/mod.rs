@@ -1,0 +1,108 @@
+//! The only place that touches files: `trait Disk`, its implementation for the operating system, and [`Node`].
+//!
+//! Every call names an open folder and one name in it, so that a folder swapped for a link cannot redirect a
+//! write. Calls report plain [`std::io::Error`]s; callers add the operation and the path.
+
+mod node;
+mod os;
+mod stat;
+
+use crate::edit::RelPath;
+use bstr::{BStr, BString};
+use std::io;
+use std::path::Path;
+
+pub use node::Node;
+pub use os::OsDisk;
+pub use stat::{Kind, Stat, Stamp};
+
+/// How [`Disk::rename`] treats a destination that exists.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rename {
+    /// Fails with `AlreadyExists`.
+    NoReplace,
+    /// Both names must exist and trade places in one step.
+    Exchange,
+}
+
+/// Files and folders, one system call a method.
+///
+/// `Dir` is an open folder; it stays valid when the folder is renamed.
+pub trait Disk: Send + Sync {
+    /// An open folder.
+    type Dir: Clone + Send + Sync;
+
+    /// Opens a folder that the user or the program itself named; links in `path` are followed.
+    fn open_root(&self, path: &Path) -> io::Result<Self::Dir>;
+
+    /// Opens the folder `path` below `base`. A link or anything else that is no folder on the way is an error
+    /// of kind `NotADirectory`; nothing can lead out of `base`.
+    fn open_dir(&self, base: &Self::Dir, path: &RelPath) -> io::Result<Self::Dir>;
+
+    /// What stands at `name`, links not followed; `None` when nothing does.
+    fn stat(&self, dir: &Self::Dir, name: &BStr) -> io::Result<Option<Stat>>;
+
+    /// What the open folder is.
+    fn stat_dir(&self, dir: &Self::Dir) -> io::Result<Stat>;
+
+    /// The whole regular file `name` with what it was when it was read. Links and special files are not opened.
+    fn read(&self, dir: &Self::Dir, name: &BStr) -> io::Result<(Vec<u8>, Stat)>;
+
+    /// The target of the symbolic link `name`.
+    fn read_link(&self, dir: &Self::Dir, name: &BStr) -> io::Result<BString>;
+
+    /// The names in `dir` without `.` and `..`, in no order.
+    fn list(&self, dir: &Self::Dir) -> io::Result<Vec<BString>>;
+
+    /// Makes the new file `name` with `bytes`. `mode` is what a plain program would ask for (0o666 or 0o777);
+    /// the umask applies.
+    fn create(&self, dir: &Self::Dir, name: &BStr, bytes: &[u8], mode: u32) -> io::Result<()>;
+
+    /// Replaces bytes of the existing file `name` from `offset` on and waits until they are on the medium.
+    fn overwrite_synced(&self, dir: &Self::Dir, name: &BStr, offset: u64, bytes: &[u8]) -> io::Result<()>;
+
+    /// Makes the symbolic link `name`.
+    fn create_link(&self, dir: &Self::Dir, name: &BStr, target: &BStr) -> io::Result<()>;
+
+    /// Makes the folder `name`; `private` folders are for the owner alone.
+    fn create_dir(&self, dir: &Self::Dir, name: &BStr, access: Access) -> io::Result<()>;
+
+    /// A second name for the same file.
+    fn hard_link(&self, from: (&Self::Dir, &BStr), to: (&Self::Dir, &BStr)) -> io::Result<()>;
+
+    /// Moves a name.
+    fn rename(&self, from: (&Self::Dir, &BStr), to: (&Self::Dir, &BStr), how: Rename) -> io::Result<()>;
+
+    /// Removes a name that is no folder.
+    fn remove(&self, dir: &Self::Dir, name: &BStr) -> io::Result<()>;
+
+    /// Removes an empty folder.
+    fn remove_dir(&self, dir: &Self::Dir, name: &BStr) -> io::Result<()>;
+
+    /// Gives the file `to` the mode, owner, access lists and attributes of the file `from`.
+    ///
+    /// # Errors
+    /// Any of them that cannot be set; a file without its owner or access list is not the same file.
+    fn copy_metadata(&self, from: (&Self::Dir, &BStr), to: (&Self::Dir, &BStr)) -> io::Result<()>;
+
+    /// Sets the permission bits of the file `name`.
+    fn set_mode(&self, dir: &Self::Dir, name: &BStr, mode: u32) -> io::Result<()>;
+
+    /// Waits until the file `name` is on the medium.
+    fn sync_file(&self, dir: &Self::Dir, name: &BStr) -> io::Result<()>;
+
+    /// Waits until the names in `dir` are on the medium.
+    fn sync_dir(&self, dir: &Self::Dir) -> io::Result<()>;
+
+    /// Waits until everything on the file system of `dir` is on the medium.
+    fn sync_all(&self, dir: &Self::Dir) -> io::Result<()>;
+}
+
+/// Who may use a new folder.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Access {
+    /// As the umask says.
+    Shared,
+    /// The owner alone.
+    Private,
+}

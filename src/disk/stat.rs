@@ -1,0 +1,49 @@
+//! The facts the file system keeps about one name.
+
+/// What kind of object a name stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// A regular file.
+    File,
+    /// A symbolic link.
+    Link,
+    /// A folder.
+    Directory,
+    /// A pipe, socket or device.
+    Special,
+}
+
+/// Facts about one name, links not followed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stat {
+    /// Its kind.
+    pub kind: Kind,
+    /// Permission bits (`0o7777`).
+    pub mode: u32,
+    /// Bytes.
+    pub size: u64,
+    /// Number of names of the file.
+    pub links: u64,
+    /// The owner; 0 where there is no such thing.
+    pub owner: u32,
+    /// The group; 0 where there is no such thing.
+    pub group: u32,
+    /// What changes whenever somebody writes.
+    pub stamp: Stamp,
+    /// The mount the object lies on: names on one mount can be renamed to each other. Equal for all names where
+    /// the system does not tell.
+    pub mount: u64,
+}
+
+/// Tells cheaply whether a file is still the one that was read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stamp {
+    /// Device and inode number; 0 where there is no such thing.
+    pub file: (u64, u64),
+    /// Bytes.
+    pub size: u64,
+    /// Last change of the bytes, in nanoseconds since 1970.
+    pub modified: i128,
+    /// Last change of bytes, names or permissions, in nanoseconds since 1970; 0 where there is no such thing.
+    pub changed: i128,
+}

@@ -1,0 +1,96 @@
+//! BLAKE3 hashes of file contents, and the short tags that name a version of a file.
+
+use std::fmt;
+
+/// The BLAKE3 hash of a file's exact bytes (32 bytes; 64 lower-case hex digits when shown).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Hash([u8; 32]);
+
+impl Hash {
+    /// The hash of `bytes`.
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(*blake3::hash(bytes).as_bytes())
+    }
+
+    /// A hash from its 32 raw bytes, as stored in a journal.
+    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// The 32 raw bytes.
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    /// The tag of this version: the first 8 hex digits.
+    pub fn tag(&self) -> Tag {
+        Tag(blake3::Hash::from_bytes(self.0).to_hex()[..8].to_owned())
+    }
+}
+
+impl fmt::Display for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&blake3::Hash::from_bytes(self.0).to_hex())
+    }
+}
+
+impl fmt::Debug for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Hash({self})")
+    }
+}
+
+/// A prefix of a BLAKE3 hash in hex: 8 to 64 lower-case digits (formats.md, hash-anchored line edits).
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Tag(String);
+
+impl Tag {
+    /// Reads a tag as written in a batch. `None` unless it is 8 to 64 hex digits; case is folded.
+    pub fn parse(written: &str) -> Option<Self> {
+        let good = (8..=64).contains(&written.len()) && written.bytes().all(|b| b.is_ascii_hexdigit());
+        good.then(|| Self(written.to_ascii_lowercase()))
+    }
+
+    /// Whether `hash` starts with this tag.
+    pub fn fits(&self, hash: &Hash) -> bool {
+        blake3::Hash::from_bytes(*hash.as_bytes()).to_hex().starts_with(&self.0)
+    }
+
+    /// The hex digits.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Tag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tag_is_a_prefix_of_the_hash() {
+        let hash = Hash::of(b"hello\n");
+        assert!(hash.to_string().starts_with(hash.tag().as_str()));
+        assert!(hash.tag().fits(&hash));
+        assert!(Tag::parse(&hash.to_string().to_uppercase()).is_some_and(|t| t.fits(&hash)));
+        assert!(!Hash::of(b"other").tag().fits(&hash));
+    }
+
+    #[test]
+    fn only_8_to_64_hex_digits_are_a_tag() {
+        for bad in ["", "1234567", "1234567g", &"a".repeat(65)] {
+            assert!(Tag::parse(bad).is_none(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn the_empty_hash_is_the_published_vector() {
+        let known = "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262";
+        assert_eq!(Hash::of(b"").to_string(), known);
+    }
+}

@@ -1,0 +1,22 @@
+//! The model of an edit: paths, texts, hashes, hunks and change sets, and the line model they rest on.
+//!
+//! Pure data and pure functions: nothing here opens a file, reads a clock or prints.
+
+mod change;
+mod code;
+mod hash;
+mod lines;
+mod path;
+mod text;
+mod text_edit;
+
+pub use change::{
+    Action, BatchPath, ChangeSet, Existing, FileOperation, Format, Hunk, InputWarning, LineHunk, Locator,
+    Occurrence, Origin, Precondition, Row, Step,
+};
+pub use code::{Code, WarningCode};
+pub use hash::{Hash, Tag};
+pub use lines::{Breaks, Lines, Terminator, split_bom};
+pub use path::{PathError, RelPath};
+pub use text::Text;
+pub use text_edit::{Replacement, TextEdit};

@@ -1,0 +1,38 @@
+//! Where the planner puts each resolved file: the stager, a diff, a tree or stash writer.
+
+use crate::disk::Node;
+use crate::edit::RelPath;
+use std::sync::Arc;
+
+/// One path of the batch, resolved: what stands there and what shall stand there.
+#[derive(Clone, Debug)]
+pub struct Resolved {
+    /// Canonical, relative to the root.
+    pub path: RelPath,
+    /// What stands there now.
+    pub before: Node,
+    /// What shall stand there.
+    pub after: Node,
+    /// The bytes that stand there now, where they were read.
+    pub old: Option<Arc<[u8]>>,
+    /// The bytes of `after` when that is a file, the target when it is a link.
+    pub new: Option<Arc<[u8]>>,
+    /// The path whose mode, owner and attributes the new file takes over: the path itself for an edit, the source
+    /// for a move, none for a new file.
+    pub metadata_from: Option<RelPath>,
+}
+
+/// Takes resolved files as they come, from several threads, in no particular order.
+///
+/// `put` blocks until the file is dealt with: what a batch holds in memory is bounded by the number of threads.
+pub trait Sink: Sync {
+    /// Takes one file.
+    ///
+    /// # Errors
+    /// Ends the plan; the sink keeps the cause and reports it itself.
+    fn put(&self, file: &Resolved) -> Result<(), SinkFull>;
+}
+
+/// The sink cannot take more: it knows why.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SinkFull;

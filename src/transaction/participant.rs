@@ -1,0 +1,62 @@
+//! Who joins the commit point: git, when the batch is recorded.
+//!
+//! The order (transaction.md, amendment 1): all paths are swapped and on the medium, then `prepare`, then the
+//! journal's COMMIT, then `finish`. Up to COMMIT any failure rolls everything back; after it only forward.
+
+use crate::disk::Node;
+use crate::edit::RelPath;
+use std::io;
+
+/// One path that the transaction has changed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Change {
+    /// Relative to the root.
+    pub path: RelPath,
+    /// What stood there.
+    pub before: Node,
+    /// What stands there now.
+    pub after: Node,
+}
+
+/// The swapped tree, as a participant may look at it.
+pub trait Landed {
+    /// All changed paths, sorted.
+    fn changes(&self) -> &[Change];
+
+    /// The bytes that stand at a changed path now (the target for a link).
+    ///
+    /// # Errors
+    /// `InvalidData` when they are no longer the ones that the transaction put there.
+    fn content(&self, change: &Change) -> io::Result<Vec<u8>>;
+}
+
+/// Something else that shall happen if and only if the files are swapped.
+pub trait Participant {
+    /// Does everything that can fail, visibly to nobody: objects are written, hooks run, locks held.
+    ///
+    /// Returns what the journal keeps so that [`finish`](Self::finish) can be repeated after a crash, as bytes that
+    /// only the participant reads.
+    ///
+    /// # Errors
+    /// Rolls the whole transaction back.
+    fn prepare(&mut self, landed: &dyn Landed) -> Result<Vec<u8>, ParticipantError>;
+
+    /// Makes the prepared record visible. Idempotent: after a crash it runs again with the journal's bytes.
+    ///
+    /// # Errors
+    /// The files stay as they are; the caller reports it.
+    fn finish(&mut self, record: &[u8]) -> Result<(), ParticipantError>;
+
+    /// Gives up what `prepare` holds. Idempotent.
+    fn abort(&mut self);
+}
+
+/// Why a participant could not do its part.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct ParticipantError {
+    /// In words, with the output of a hook or signer where there is one.
+    pub message: String,
+    /// What to do next.
+    pub hint: Option<String>,
+}
