@@ -14,7 +14,7 @@ use std::path::Path;
 
 pub use node::Node;
 pub use os::OsDisk;
-pub use stat::{Kind, Stat, Stamp};
+pub use stat::{Kind, Stamp, Stat};
 
 /// How [`Disk::rename`] treats a destination that exists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

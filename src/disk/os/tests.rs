@@ -1,0 +1,104 @@
+//! Both implementations of the operating system's disk through the same checks.
+
+use super::portable::PortableDisk;
+use super::unix::{OsDisk, kept_mode};
+use crate::disk::{Access, Disk, Kind, Rename};
+use crate::edit::RelPath;
+use std::io::ErrorKind;
+
+fn rel(path: &str) -> RelPath {
+    RelPath::new(path).expect("a good path")
+}
+
+fn check_files<D: Disk>(disk: &D) {
+    let temp = tempfile::tempdir().expect("a folder");
+    let root = disk.open_root(temp.path()).expect("opens");
+    disk.create_dir(&root, "d".into(), Access::Shared).expect("made");
+    let dir = disk.open_dir(&root, &rel("d")).expect("opens");
+    disk.create(&dir, "f".into(), b"one", 0o666).expect("made");
+    assert_eq!(
+        disk.create(&dir, "f".into(), b"two", 0o666)
+            .expect_err("stands")
+            .kind(),
+        ErrorKind::AlreadyExists
+    );
+    assert_eq!(disk.read(&dir, "f".into()).expect("reads").0, b"one");
+    assert_eq!(disk.stat(&dir, "g".into()).expect("no fault"), None);
+    disk.create(&root, "g".into(), b"two", 0o666).expect("made");
+    let clash = disk.rename((&root, "g".into()), (&dir, "f".into()), Rename::NoReplace);
+    assert_eq!(clash.expect_err("stands").kind(), ErrorKind::AlreadyExists);
+    disk.rename((&root, "g".into()), (&dir, "h".into()), Rename::NoReplace)
+        .expect("moves");
+    let mut names = disk.list(&dir).expect("lists");
+    names.sort();
+    assert_eq!(names, ["f", "h"]);
+    disk.overwrite_synced(&dir, "f".into(), 1, b"N").expect("writes");
+    assert_eq!(disk.read(&dir, "f".into()).expect("reads").0, b"oNe");
+    disk.set_mode(&dir, "f".into(), 0o600).expect("sets");
+    disk.copy_metadata((&dir, "f".into()), (&dir, "h".into()))
+        .expect("copies");
+    assert_eq!(
+        disk.stat(&dir, "h".into()).expect("stats").expect("there").mode,
+        0o600
+    );
+    assert!(disk.remove_dir(&root, "d".into()).is_err(), "not empty");
+}
+
+fn check_links<D: Disk>(disk: &D) {
+    let temp = tempfile::tempdir().expect("a folder");
+    let root = disk.open_root(temp.path()).expect("opens");
+    disk.create_dir(&root, "d".into(), Access::Private).expect("made");
+    disk.create_link(&root, "l".into(), "d".into()).expect("made");
+    assert_eq!(disk.read_link(&root, "l".into()).expect("reads"), "d");
+    assert_eq!(
+        disk.stat(&root, "l".into()).expect("stats").expect("there").kind,
+        Kind::Link
+    );
+    let through = disk
+        .open_dir(&root, &rel("l"))
+        .map(|_| ())
+        .expect_err("a link is no folder");
+    assert_eq!(through.kind(), ErrorKind::NotADirectory);
+    assert!(disk.read(&root, "l".into()).is_err());
+}
+
+#[test]
+fn files_on_unix() {
+    check_files(&OsDisk);
+    check_links(&OsDisk);
+}
+
+#[test]
+fn files_by_paths() {
+    check_files(&PortableDisk);
+    check_links(&PortableDisk);
+}
+
+#[test]
+fn an_exchange_trades_places_with_a_folder() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let root = OsDisk.open_root(temp.path()).expect("opens");
+    OsDisk
+        .create_dir(&root, "d".into(), Access::Shared)
+        .expect("made");
+    OsDisk.create(&root, "f".into(), b"x", 0o666).expect("made");
+    OsDisk
+        .rename((&root, "d".into()), (&root, "f".into()), Rename::Exchange)
+        .expect("trades");
+    assert_eq!(
+        OsDisk
+            .stat(&root, "f".into())
+            .expect("stats")
+            .expect("there")
+            .kind,
+        Kind::Directory
+    );
+    assert_eq!(OsDisk.read(&root, "d".into()).expect("reads").0, b"x");
+}
+
+#[test]
+fn new_bytes_drop_setuid() {
+    assert_eq!(kept_mode(0o104755), 0o755);
+    assert_eq!(kept_mode(0o102755), 0o755);
+    assert_eq!(kept_mode(0o102644), 0o2644);
+}

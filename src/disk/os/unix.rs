@@ -1,0 +1,313 @@
+//! Files by `*at` calls on open folders: no link on the way is followed, nothing leads out of the folder.
+
+use super::super::{Access, Disk, Kind, Rename, Stamp, Stat};
+use super::xattr;
+use crate::edit::RelPath;
+use bstr::{BStr, BString, ByteSlice};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags};
+use rustix::io::{Errno, retry_on_intr};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The disk of a Unix system.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct OsDisk;
+
+const DIR: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+impl Disk for OsDisk {
+    type Dir = Arc<OwnedFd>;
+
+    fn open_root(&self, path: &Path) -> io::Result<Self::Dir> {
+        open_folder(|flags| rustix::fs::open(path, flags, Mode::empty()))
+    }
+
+    fn open_dir(&self, base: &Self::Dir, path: &RelPath) -> io::Result<Self::Dir> {
+        if path.is_root() {
+            return Ok(Arc::clone(base));
+        }
+        open_folder(|flags| open_beneath(base, path, flags)).map_err(|e| match e.raw_os_error() {
+            // Both mean: a link stands where a folder was expected.
+            Some(code) if code == Errno::LOOP.raw_os_error() => io::ErrorKind::NotADirectory.into(),
+            _ => e,
+        })
+    }
+
+    fn stat(&self, dir: &Self::Dir, name: &BStr) -> io::Result<Option<Stat>> {
+        match stat_at(dir, name.as_bytes(), AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(Some(stat)),
+            Err(Errno::NOENT) => Ok(None),
+            Err(e) => Err(e.into()),
+        }
+    }
+
+    fn stat_dir(&self, dir: &Self::Dir) -> io::Result<Stat> {
+        Ok(stat_at(dir, b".", AtFlags::empty())?)
+    }
+
+    fn read(&self, dir: &Self::Dir, name: &BStr) -> io::Result<(Vec<u8>, Stat)> {
+        // A pipe must not even be opened: its writer would notice.
+        let stat = stat_at(dir, name.as_bytes(), AtFlags::SYMLINK_NOFOLLOW)?;
+        if stat.kind != Kind::File {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+        }
+        let mut file = open_file(dir, name, OFlags::RDONLY | OFlags::NONBLOCK)?;
+        let stat = stat_at(&file, b"", AtFlags::EMPTY_PATH)?;
+        let mut bytes = Vec::with_capacity(usize::try_from(stat.size).unwrap_or(0));
+        file.read_to_end(&mut bytes)?;
+        Ok((bytes, stat))
+    }
+
+    fn read_link(&self, dir: &Self::Dir, name: &BStr) -> io::Result<BString> {
+        Ok(rustix::fs::readlinkat(&**dir, name.as_bytes(), Vec::new())?
+            .into_bytes()
+            .into())
+    }
+
+    fn list(&self, dir: &Self::Dir) -> io::Result<Vec<BString>> {
+        let mut names = Vec::new();
+        for entry in rustix::fs::Dir::read_from(&**dir)? {
+            let name = entry?.file_name().to_bytes().to_vec();
+            if name != b"." && name != b".." {
+                names.push(name.into());
+            }
+        }
+        Ok(names)
+    }
+
+    fn create(&self, dir: &Self::Dir, name: &BStr, bytes: &[u8], mode: u32) -> io::Result<()> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let fd = retry_on_intr(|| rustix::fs::openat(&**dir, name.as_bytes(), flags, permissions(mode)))?;
+        File::from(fd).write_all(bytes)
+    }
+
+    fn overwrite_synced(&self, dir: &Self::Dir, name: &BStr, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        let file = open_file(dir, name, OFlags::WRONLY)?;
+        file.write_all_at(bytes, offset)?;
+        file.sync_data()
+    }
+
+    fn create_link(&self, dir: &Self::Dir, name: &BStr, target: &BStr) -> io::Result<()> {
+        Ok(rustix::fs::symlinkat(target.as_bytes(), &**dir, name.as_bytes())?)
+    }
+
+    fn create_dir(&self, dir: &Self::Dir, name: &BStr, access: Access) -> io::Result<()> {
+        let mode = match access {
+            Access::Shared => 0o777,
+            Access::Private => 0o700,
+        };
+        Ok(rustix::fs::mkdirat(&**dir, name.as_bytes(), permissions(mode))?)
+    }
+
+    fn hard_link(&self, from: (&Self::Dir, &BStr), to: (&Self::Dir, &BStr)) -> io::Result<()> {
+        Ok(rustix::fs::linkat(
+            &**from.0,
+            from.1.as_bytes(),
+            &**to.0,
+            to.1.as_bytes(),
+            AtFlags::empty(),
+        )?)
+    }
+
+    fn rename(&self, from: (&Self::Dir, &BStr), to: (&Self::Dir, &BStr), how: Rename) -> io::Result<()> {
+        let flags = match how {
+            Rename::NoReplace => RenameFlags::NOREPLACE,
+            Rename::Exchange => RenameFlags::EXCHANGE,
+        };
+        match rustix::fs::renameat_with(&**from.0, from.1.as_bytes(), &**to.0, to.1.as_bytes(), flags) {
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => match how {
+                Rename::NoReplace => self.rename_by_link(from, to),
+                Rename::Exchange => Err(io::ErrorKind::Unsupported.into()),
+            },
+            done => Ok(done?),
+        }
+    }
+
+    fn remove(&self, dir: &Self::Dir, name: &BStr) -> io::Result<()> {
+        Ok(rustix::fs::unlinkat(&**dir, name.as_bytes(), AtFlags::empty())?)
+    }
+
+    fn remove_dir(&self, dir: &Self::Dir, name: &BStr) -> io::Result<()> {
+        Ok(rustix::fs::unlinkat(&**dir, name.as_bytes(), AtFlags::REMOVEDIR)?)
+    }
+
+    fn copy_metadata(&self, from: (&Self::Dir, &BStr), to: (&Self::Dir, &BStr)) -> io::Result<()> {
+        let source = open_file(from.0, from.1, OFlags::RDONLY | OFlags::NONBLOCK)?;
+        let copy = open_file(to.0, to.1, OFlags::RDONLY | OFlags::NONBLOCK)?;
+        let (old, new) = (rustix::fs::fstat(&source)?, rustix::fs::fstat(&copy)?);
+        if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid) {
+            let (owner, group) = (
+                rustix::fs::Uid::from_raw(old.st_uid),
+                rustix::fs::Gid::from_raw(old.st_gid),
+            );
+            rustix::fs::fchown(&copy, Some(owner), Some(group))?;
+        }
+        xattr::copy(&source, &copy)?;
+        // Last: changing owner or access list changes the bits.
+        let mode = kept_mode(old.st_mode.into());
+        if mode != u32::from(new.st_mode) & 0o7777 || xattr::has_access_list(&copy) {
+            rustix::fs::fchmod(&copy, permissions(mode))?;
+        }
+        Ok(())
+    }
+
+    fn set_mode(&self, dir: &Self::Dir, name: &BStr, mode: u32) -> io::Result<()> {
+        let file = open_file(dir, name, OFlags::RDONLY | OFlags::NONBLOCK)?;
+        Ok(rustix::fs::fchmod(&file, permissions(mode))?)
+    }
+
+    fn sync_file(&self, dir: &Self::Dir, name: &BStr) -> io::Result<()> {
+        open_file(dir, name, OFlags::RDONLY | OFlags::NONBLOCK)?.sync_all()
+    }
+
+    fn sync_dir(&self, dir: &Self::Dir) -> io::Result<()> {
+        match retry_on_intr(|| rustix::fs::fsync(&**dir)) {
+            // Opened for passing through only, since it cannot be read.
+            Err(Errno::BADF) => Ok(()),
+            done => Ok(done?),
+        }
+    }
+
+    fn sync_all(&self, dir: &Self::Dir) -> io::Result<()> {
+        #[cfg(target_os = "linux")]
+        return Ok(retry_on_intr(|| rustix::fs::syncfs(&**dir))?);
+        #[cfg(not(target_os = "linux"))]
+        {
+            let _ = dir;
+            Err(io::ErrorKind::Unsupported.into())
+        }
+    }
+}
+
+impl OsDisk {
+    /// Moves a file by a second name, where the file system cannot rename without replacing.
+    fn rename_by_link(&self, from: (&Arc<OwnedFd>, &BStr), to: (&Arc<OwnedFd>, &BStr)) -> io::Result<()> {
+        self.hard_link(from, to)?;
+        self.remove(from.0, from.1)
+    }
+}
+
+/// Setuid, and setgid on executables, do not survive new bytes: neither would they survive a write.
+pub(super) fn kept_mode(mode: u32) -> u32 {
+    let bits = mode & 0o7777 & !0o4000;
+    if bits & 0o010 != 0 { bits & !0o2000 } else { bits }
+}
+
+fn permissions(mode: u32) -> Mode {
+    // `RawMode` is narrower than 32 bits on some systems; permission bits always fit.
+    Mode::from_bits_truncate((mode & 0o7777) as rustix::fs::RawMode)
+}
+
+fn open_folder(open: impl Fn(OFlags) -> rustix::io::Result<OwnedFd>) -> io::Result<Arc<OwnedFd>> {
+    match retry_on_intr(|| open(DIR)) {
+        #[cfg(target_os = "linux")]
+        Err(Errno::ACCESS) => Ok(Arc::new(retry_on_intr(|| open(DIR | OFlags::PATH))?)),
+        done => Ok(Arc::new(done?)),
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn open_beneath(base: &OwnedFd, path: &RelPath, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+    use rustix::fs::ResolveFlags;
+    let rule = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    for _ in 0..16 {
+        match rustix::fs::openat2(base, path.as_bstr().as_bytes(), flags, Mode::empty(), rule) {
+            // Somebody renames on the way: the kernel asks to try again.
+            Err(Errno::AGAIN) => {}
+            // An old kernel, or a sandbox that knows no such call.
+            Err(Errno::NOSYS | Errno::PERM) => break,
+            done => return done,
+        }
+    }
+    open_stepwise(base, path, flags)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open_beneath(base: &OwnedFd, path: &RelPath, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+    open_stepwise(base, path, flags)
+}
+
+fn open_stepwise(base: &OwnedFd, path: &RelPath, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+    let mut at: Option<OwnedFd> = None;
+    for name in path.names() {
+        let here = at.as_ref().unwrap_or(base);
+        at = Some(rustix::fs::openat(
+            here,
+            name.as_bytes(),
+            flags | OFlags::NOFOLLOW,
+            Mode::empty(),
+        )?);
+    }
+    at.ok_or(Errno::INVAL)
+}
+
+fn open_file(dir: &OwnedFd, name: &BStr, flags: OFlags) -> io::Result<File> {
+    let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(File::from(retry_on_intr(|| {
+        rustix::fs::openat(dir, name.as_bytes(), flags, Mode::empty())
+    })?))
+}
+
+fn kind_of(mode: u32) -> Kind {
+    match FileType::from_raw_mode(mode as rustix::fs::RawMode) {
+        FileType::RegularFile => Kind::File,
+        FileType::Symlink => Kind::Link,
+        FileType::Directory => Kind::Directory,
+        _ => Kind::Special,
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn stat_at(dir: impl std::os::fd::AsFd, name: &[u8], flags: AtFlags) -> rustix::io::Result<Stat> {
+    use rustix::fs::{StatxFlags, StatxTimestamp};
+    let wanted = StatxFlags::BASIC_STATS | StatxFlags::MNT_ID;
+    let s = rustix::fs::statx(dir, name, flags, wanted)?;
+    let nanos = |t: StatxTimestamp| i128::from(t.tv_sec) * 1_000_000_000 + i128::from(t.tv_nsec);
+    let device = u64::from(s.stx_dev_major) << 32 | u64::from(s.stx_dev_minor);
+    let known = StatxFlags::from_bits_retain(s.stx_mask).contains(StatxFlags::MNT_ID);
+    Ok(Stat {
+        kind: kind_of(s.stx_mode.into()),
+        mode: u32::from(s.stx_mode) & 0o7777,
+        size: s.stx_size,
+        links: s.stx_nlink.into(),
+        owner: s.stx_uid,
+        group: s.stx_gid,
+        stamp: Stamp {
+            file: (device, s.stx_ino),
+            size: s.stx_size,
+            modified: nanos(s.stx_mtime),
+            changed: nanos(s.stx_ctime),
+        },
+        mount: if known { s.stx_mnt_id } else { device },
+    })
+}
+
+#[cfg(not(target_os = "linux"))]
+#[allow(clippy::useless_conversion, clippy::unnecessary_cast)] // field widths differ by system
+fn stat_at(dir: impl std::os::fd::AsFd, name: &[u8], flags: AtFlags) -> rustix::io::Result<Stat> {
+    let s = if name.is_empty() {
+        rustix::fs::fstat(dir)?
+    } else {
+        rustix::fs::statat(dir, name, flags)?
+    };
+    let nanos = |sec: i64, nsec: i64| i128::from(sec) * 1_000_000_000 + i128::from(nsec);
+    Ok(Stat {
+        kind: kind_of(s.st_mode as u32),
+        mode: s.st_mode as u32 & 0o7777,
+        size: s.st_size as u64,
+        links: s.st_nlink as u64,
+        owner: s.st_uid,
+        group: s.st_gid,
+        stamp: Stamp {
+            file: (s.st_dev as u64, s.st_ino as u64),
+            size: s.st_size as u64,
+            modified: nanos(s.st_mtime as i64, s.st_mtime_nsec as i64),
+            changed: nanos(s.st_ctime as i64, s.st_ctime_nsec as i64),
+        },
+        mount: s.st_dev as u64,
+    })
+}
