@@ -1,2 +1,5 @@
 //! placeholder
+pub mod disk;
 pub mod edit;
+pub mod plan;
+pub mod transaction;

@@ -3,6 +3,7 @@
 //! Every call names an open folder and one name in it, so that a folder swapped for a link cannot redirect a
 //! write. Calls report plain [`std::io::Error`]s; callers add the operation and the path.
 
+mod folders;
 mod node;
 mod os;
 mod stat;
@@ -12,9 +13,10 @@ use bstr::{BStr, BString};
 use std::io;
 use std::path::Path;
 
+pub use folders::Folders;
 pub use node::Node;
 pub use os::OsDisk;
-pub use stat::{Kind, Stamp, Stat};
+pub use stat::{Kind, Stamp, Stat, kept_mode};
 
 /// How [`Disk::rename`] treats a destination that exists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -47,3 +47,21 @@ pub struct Stamp {
     /// Last change of bytes, names or permissions, in nanoseconds since 1970; 0 where there is no such thing.
     pub changed: i128,
 }
+
+/// The mode of a file whose bytes are replaced. Setuid, and setgid on executables, do not survive new bytes: neither would they survive a write.
+pub fn kept_mode(mode: u32) -> u32 {
+    let bits = mode & 0o7777 & !0o4000;
+    if bits & 0o010 != 0 { bits & !0o2000 } else { bits }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::kept_mode;
+
+    #[test]
+    fn new_bytes_drop_setuid() {
+        assert_eq!(kept_mode(0o104755), 0o755);
+        assert_eq!(kept_mode(0o102755), 0o755);
+        assert_eq!(kept_mode(0o102644), 0o2644);
+    }
+}

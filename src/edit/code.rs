@@ -1,5 +1,6 @@
 //! The stable codes of refusals and warnings (matching.md, cli.md).
 
+use bstr::BString;
 use std::fmt;
 
 macro_rules! codes {
@@ -102,6 +103,17 @@ codes! {
         /// The edit added or removed the byte order mark.
         BomChanged = "bom-changed",
     }
+}
+
+/// Something a person should know although the batch lands.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Warning {
+    /// Its kind.
+    pub code: WarningCode,
+    /// The path it is about, canonical or as written.
+    pub path: Option<BString>,
+    /// In words.
+    pub message: String,
 }
 
 #[cfg(test)]

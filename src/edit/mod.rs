@@ -14,9 +14,9 @@ pub use change::{
     Action, BatchPath, ChangeSet, Existing, FileOperation, Format, Hunk, InputWarning, LineHunk, Locator,
     Occurrence, Origin, Precondition, Row, Step,
 };
-pub use code::{Code, WarningCode};
+pub use code::{Code, Warning, WarningCode};
 pub use hash::{Hash, Tag};
 pub use lines::{Breaks, Lines, Terminator, split_bom};
 pub use path::{PathError, RelPath};
 pub use text::Text;
-pub use text_edit::{Replacement, TextEdit};
+pub use text_edit::{Overlap, Replacement, TextEdit};

@@ -1,6 +1,6 @@
 //! Where the planner puts each resolved file: the stager, a diff, a tree or stash writer.
 
-use crate::disk::Node;
+use crate::disk::{Node, Stamp};
 use crate::edit::RelPath;
 use std::sync::Arc;
 
@@ -11,11 +11,13 @@ pub struct Resolved {
     pub path: RelPath,
     /// What stands there now.
     pub before: Node,
-    /// What shall stand there.
+    /// What shall stand there. The mode of a file without `metadata_from` is the one to ask for; the umask applies.
     pub after: Node,
-    /// The bytes that stand there now, where they were read.
+    /// The state in which a file was read.
+    pub seen: Option<Stamp>,
+    /// The bytes that stand there now, for a file.
     pub old: Option<Arc<[u8]>>,
-    /// The bytes of `after` when that is a file, the target when it is a link.
+    /// The bytes of `after` when that is a file.
     pub new: Option<Arc<[u8]>>,
     /// The path whose mode, owner and attributes the new file takes over: the path itself for an edit, the source
     /// for a move, none for a new file.
@@ -36,3 +38,18 @@ pub trait Sink: Sync {
 /// The sink cannot take more: it knows why.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SinkFull;
+
+/// Two sinks in turn.
+impl<A: Sink, B: Sink> Sink for (&A, &B) {
+    fn put(&self, file: &Resolved) -> Result<(), SinkFull> {
+        self.0.put(file)?;
+        self.1.put(file)
+    }
+}
+
+/// Takes everything and keeps nothing.
+impl Sink for () {
+    fn put(&self, _file: &Resolved) -> Result<(), SinkFull> {
+        Ok(())
+    }
+}

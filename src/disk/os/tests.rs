@@ -1,7 +1,7 @@
 //! Both implementations of the operating system's disk through the same checks.
 
 use super::portable::PortableDisk;
-use super::unix::{OsDisk, kept_mode};
+use super::unix::OsDisk;
 use crate::disk::{Access, Disk, Kind, Rename};
 use crate::edit::RelPath;
 use std::io::ErrorKind;
@@ -94,11 +94,4 @@ fn an_exchange_trades_places_with_a_folder() {
         Kind::Directory
     );
     assert_eq!(OsDisk.read(&root, "d".into()).expect("reads").0, b"x");
-}
-
-#[test]
-fn new_bytes_drop_setuid() {
-    assert_eq!(kept_mode(0o104755), 0o755);
-    assert_eq!(kept_mode(0o102755), 0o755);
-    assert_eq!(kept_mode(0o102644), 0o2644);
 }

@@ -1,6 +1,6 @@
 //! Files by `*at` calls on open folders: no link on the way is followed, nothing leads out of the folder.
 
-use super::super::{Access, Disk, Kind, Rename, Stamp, Stat};
+use super::super::{Access, Disk, Kind, Rename, Stamp, Stat, kept_mode};
 use super::xattr;
 use crate::edit::RelPath;
 use bstr::{BStr, BString, ByteSlice};
@@ -148,8 +148,8 @@ impl Disk for OsDisk {
         }
         xattr::copy(&source, &copy)?;
         // Last: changing owner or access list changes the bits.
-        let mode = kept_mode(old.st_mode.into());
-        if mode != u32::from(new.st_mode) & 0o7777 || xattr::has_access_list(&copy) {
+        let mode = kept_mode(bits(&old));
+        if mode != bits(&new) & 0o7777 || xattr::has_access_list(&copy) {
             rustix::fs::fchmod(&copy, permissions(mode))?;
         }
         Ok(())
@@ -191,10 +191,9 @@ impl OsDisk {
     }
 }
 
-/// Setuid, and setgid on executables, do not survive new bytes: neither would they survive a write.
-pub(super) fn kept_mode(mode: u32) -> u32 {
-    let bits = mode & 0o7777 & !0o4000;
-    if bits & 0o010 != 0 { bits & !0o2000 } else { bits }
+#[allow(clippy::useless_conversion)] // the width differs by system
+fn bits(stat: &rustix::fs::Stat) -> u32 {
+    stat.st_mode.into()
 }
 
 fn permissions(mode: u32) -> Mode {

@@ -1,0 +1,265 @@
+//! Runs the entries of one group on its virtual tree.
+
+use super::outcome::append_step;
+use super::tree::{Content, Now, Slot, Tree};
+use super::{Options, Refusal, Source, Target, step};
+use crate::disk::Node;
+use crate::edit::{Action, Code, Existing, FileOperation, Precondition, RelPath, Step, Warning, WarningCode};
+use bstr::ByteSlice;
+use std::sync::Arc;
+
+/// An entry with its paths resolved.
+pub(super) struct Entry<'a> {
+    pub operation: &'a FileOperation,
+    pub target: Target,
+    pub to: Option<Target>,
+}
+
+/// Runs entries one after the other and keeps what goes wrong.
+pub(super) struct Composer<'a> {
+    options: &'a Options,
+    source: &'a dyn Source,
+    pub tree: Tree<'a>,
+    pub refusals: Vec<Refusal>,
+    pub warnings: Vec<Warning>,
+}
+
+impl<'a> Composer<'a> {
+    pub(super) fn new(source: &'a dyn Source, options: &'a Options) -> Self {
+        Self {
+            options,
+            source,
+            tree: Tree::new(source),
+            refusals: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Runs one entry; a refusal leaves its path as it was.
+    pub(super) fn run(&mut self, entry: &Entry<'_>) {
+        let origin = entry.operation.origin;
+        let path = entry.target.path.clone();
+        for target in [Some(&entry.target), entry.to.as_ref()].into_iter().flatten() {
+            if let Some(link) = &target.via {
+                let message = format!("{link} is a link: {} was edited, the link stays", target.path);
+                self.warn(WarningCode::ViaSymlink, link, message);
+            }
+        }
+        let done = match &entry.operation.action {
+            Action::Modify { steps } => self.modify(entry, &path, steps),
+            Action::Create { content, existing } => self.create(entry, &path, content.as_bytes(), *existing),
+            Action::Delete => self.delete(entry, &path),
+            Action::Rename { steps, .. } => self.rename(entry, &path, steps),
+        };
+        if let Err(refusals) = done {
+            self.refusals
+                .extend(refusals.into_iter().map(|r| r.at(origin).on(path.as_bstr())));
+        }
+    }
+
+    fn warn(&mut self, code: WarningCode, path: &RelPath, message: String) {
+        self.warnings.push(Warning {
+            code,
+            path: Some(path.as_bstr().to_owned()),
+            message,
+        });
+    }
+
+    /// The file at `path`, which must be there, fit the entry's tag, and be writable.
+    fn file(&mut self, entry: &Entry<'_>, path: &RelPath) -> Result<Content, Refusal> {
+        let options = self.options;
+        let slot = self.tree.touch(path, entry.operation.origin.entry)?;
+        check_tag(&entry.operation.expects, slot)?;
+        let content = match &slot.now {
+            Now::File(content) => content.clone(),
+            Now::Absent if slot.before.is_absent() => return Err(missing(self.source, path)),
+            Now::Absent => {
+                return Err(Refusal::new(
+                    Code::Missing,
+                    format!("an earlier entry of the batch removes {path}"),
+                ));
+            }
+            other => return Err(not_regular(path, other)),
+        };
+        if content.mode & 0o222 == 0 && content.origin.is_some() && !options.force_read_only {
+            let message = format!("{path} is read-only");
+            return Err(
+                Refusal::new(Code::ReadOnly, message).hint("run with --force-read-only to change it anyway")
+            );
+        }
+        Ok(content)
+    }
+
+    fn modify(&mut self, entry: &Entry<'_>, path: &RelPath, steps: &[Step]) -> Result<(), Vec<Refusal>> {
+        let content = self.file(entry, path).map_err(|r| vec![r])?;
+        let edited = self.edit(path, content, steps)?;
+        self.put(path, Now::File(edited))
+    }
+
+    /// The file after all steps. A step that fails is told and left out, so that later ones are tried too.
+    fn edit(&self, path: &RelPath, mut content: Content, steps: &[Step]) -> Result<Content, Vec<Refusal>> {
+        if !steps.is_empty() && self.source.is_binary(path) {
+            let message = "the attributes declare the file binary";
+            return Err(vec![Refusal::new(Code::NotText, message)]);
+        }
+        let mut refusals = Vec::new();
+        for step in steps {
+            match step::run(&content.bytes, step) {
+                Ok(done) => {
+                    content.added += done.hunks.iter().map(|h| h.added).sum::<usize>();
+                    content.removed += done.hunks.iter().map(|h| h.removed).sum::<usize>();
+                    append_step(&mut content.hunks, done.hunks);
+                    content.bytes = done.bytes.into();
+                }
+                Err(found) => refusals.extend(found),
+            }
+        }
+        if refusals.is_empty() {
+            Ok(content)
+        } else {
+            Err(refusals)
+        }
+    }
+
+    fn create(
+        &mut self,
+        entry: &Entry<'_>,
+        path: &RelPath,
+        bytes: &[u8],
+        existing: Existing,
+    ) -> Result<(), Vec<Refusal>> {
+        let replace = existing == Existing::Replace || self.options.overwrite;
+        let slot = self
+            .tree
+            .touch(path, entry.operation.origin.entry)
+            .map_err(|r| vec![r])?;
+        let lines = bytes.lines().count();
+        let new = match &slot.now {
+            Now::File(_) if replace => {
+                let old = self.file(entry, path).map_err(|r| vec![r])?;
+                let removed = old.bytes.lines().count();
+                Content {
+                    bytes: bytes.into(),
+                    added: lines,
+                    removed,
+                    hunks: Vec::new(),
+                    ..old
+                }
+            }
+            Now::File(_) => return Err(vec![exists(path)]),
+            other @ (Now::Link | Now::Special) => return Err(vec![not_regular(path, other)]),
+            Now::Absent | Now::Folder => {
+                check_tag(&entry.operation.expects, slot).map_err(|r| vec![r])?;
+                Content {
+                    bytes: Arc::from(bytes),
+                    origin: None,
+                    mode: 0o666,
+                    added: lines,
+                    removed: 0,
+                    hunks: Vec::new(),
+                }
+            }
+        };
+        self.tree.room_for(path).map_err(|r| vec![r])?;
+        self.put(path, Now::File(new))
+    }
+
+    fn delete(&mut self, entry: &Entry<'_>, path: &RelPath) -> Result<(), Vec<Refusal>> {
+        self.file(entry, path).map_err(|r| vec![r])?;
+        self.put(path, Now::Absent)
+    }
+
+    fn rename(&mut self, entry: &Entry<'_>, path: &RelPath, steps: &[Step]) -> Result<(), Vec<Refusal>> {
+        let Some(to) = entry.to.as_ref().map(|t| t.path.clone()).filter(|to| to != path) else {
+            return self.modify(entry, path, steps);
+        };
+        let content = self.file(entry, path).map_err(|r| vec![r])?;
+        let edited = self.edit(path, content, steps)?;
+        self.put(path, Now::Absent)?;
+        let arrived = self.arrive(entry, &to, edited);
+        if let Err(refusal) = arrived {
+            return Err(vec![refusal.on(to.as_bstr())]);
+        }
+        Ok(())
+    }
+
+    fn arrive(&mut self, entry: &Entry<'_>, to: &RelPath, content: Content) -> Result<(), Refusal> {
+        let (overwrite, force) = (self.options.overwrite, self.options.force_read_only);
+        let slot = self.tree.touch(to, entry.operation.origin.entry)?;
+        match &slot.now {
+            Now::Absent | Now::Folder => {}
+            Now::File(there) if overwrite => {
+                if there.mode & 0o222 == 0 && there.origin.is_some() && !force {
+                    return Err(Refusal::new(Code::ReadOnly, format!("{to} is read-only"))
+                        .hint("run with --force-read-only to replace it anyway"));
+                }
+            }
+            Now::File(_) => return Err(exists(to)),
+            other => return Err(not_regular(to, other)),
+        }
+        self.tree.room_for(to)?;
+        self.tree.touch(to, entry.operation.origin.entry)?.now = Now::File(content);
+        Ok(())
+    }
+
+    fn put(&mut self, path: &RelPath, now: Now) -> Result<(), Vec<Refusal>> {
+        self.tree.touch(path, 0).map_err(|r| vec![r])?.now = now;
+        Ok(())
+    }
+}
+
+fn exists(path: &RelPath) -> Refusal {
+    Refusal::new(Code::Exists, format!("{path} exists already"))
+        .hint("delete it in the batch first, or run with --overwrite")
+}
+
+fn not_regular(path: &RelPath, now: &Now) -> Refusal {
+    let what = match now {
+        Now::Folder => "a folder",
+        Now::Link => "a symbolic link",
+        _ => "not a regular file",
+    };
+    Refusal::new(Code::NotRegular, format!("{path} is {what}"))
+}
+
+fn check_tag(expects: &Precondition, slot: &Slot) -> Result<(), Refusal> {
+    let Precondition::Tagged(tag) = expects else {
+        return Ok(());
+    };
+    let Node::File { hash, .. } = &slot.before else {
+        return Ok(());
+    };
+    if tag.fits(hash) {
+        return Ok(());
+    }
+    let message = format!(
+        "the entry was written for version {tag} of {}, which is now {}",
+        slot.path,
+        hash.tag()
+    );
+    Err(Refusal::new(Code::Stale, message).hint("read the file again and send the edit with its present tag"))
+}
+
+/// The file is not there; a name beside it that reads almost the same is told.
+fn missing(source: &dyn Source, path: &RelPath) -> Refusal {
+    let refusal = Refusal::new(Code::Missing, format!("{path} does not exist"));
+    let beside = path
+        .parent()
+        .and_then(|folder| source.list(&folder).ok())
+        .unwrap_or_default();
+    let wanted = path.name().to_str_lossy().to_lowercase();
+    let close = beside.iter().take(2000).map(|name| {
+        let shown = name.to_str_lossy();
+        (
+            similar::TextDiff::from_chars(&*wanted, &*shown.to_lowercase()).ratio(),
+            shown.into_owned(),
+        )
+    });
+    match close
+        .filter(|(ratio, _)| *ratio > 0.75)
+        .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)))
+    {
+        Some((_, name)) => refusal.hint(format!("did you mean {name}?")),
+        None => refusal,
+    }
+}

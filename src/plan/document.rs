@@ -1,0 +1,121 @@
+//! One version of a file as hunks see it: byte order mark aside, UTF-8 or not.
+
+use super::Refusal;
+use crate::edit::{Breaks, Code, split_bom};
+use std::borrow::Cow;
+
+/// How far a NUL byte is looked for (matching.md, text model).
+const BINARY_PROBE: usize = 8 * 1024;
+
+/// A text and what is known of it.
+#[derive(Debug)]
+pub(super) struct Document<'a> {
+    /// The byte order mark, or nothing.
+    pub mark: &'a [u8],
+    /// Everything after the mark.
+    pub body: &'a [u8],
+    /// Whether the bytes are UTF-8.
+    pub is_utf8: bool,
+}
+
+impl<'a> Document<'a> {
+    /// # Errors
+    /// `not-text` for a file with a NUL byte near its start.
+    pub(super) fn new(bytes: &'a [u8]) -> Result<Self, Refusal> {
+        if memchr::memchr(0, &bytes[..bytes.len().min(BINARY_PROBE)]).is_some() {
+            let message = "the file is binary: it has a NUL byte in its first 8 KiB";
+            return Err(Refusal::new(Code::NotText, message)
+                .hint("text hunks edit text files only; replace the whole file by delete and create"));
+        }
+        let (mark, body) = split_bom(bytes);
+        Ok(Self {
+            mark,
+            body,
+            is_utf8: std::str::from_utf8(body).is_ok(),
+        })
+    }
+
+    /// The ways to break the text into lines, in the order they are tried.
+    pub(super) fn breaks(&self) -> &'static [Breaks] {
+        let mut at = memchr::memchr_iter(b'\r', self.body);
+        let lone = at.any(|i| self.body.get(i + 1) != Some(&b'\n'));
+        if lone {
+            &[Breaks::Lf, Breaks::LfOrCr]
+        } else {
+            &[Breaks::Lf]
+        }
+    }
+}
+
+/// The text with every terminator written as LF, and the way back.
+#[derive(Debug)]
+pub(super) struct Haystack<'a> {
+    /// What is searched.
+    pub text: Cow<'a, [u8]>,
+    /// Offsets in `text` of the LFs that stand for CRLF.
+    cuts: Vec<usize>,
+}
+
+impl<'a> Haystack<'a> {
+    pub(super) fn new(body: &'a [u8], breaks: Breaks) -> Self {
+        if memchr::memchr(b'\r', body).is_none() {
+            return Self {
+                text: Cow::Borrowed(body),
+                cuts: Vec::new(),
+            };
+        }
+        let (mut text, mut cuts, mut from) = (Vec::with_capacity(body.len()), Vec::new(), 0);
+        for at in memchr::memchr_iter(b'\r', body) {
+            let before_lf = body.get(at + 1) == Some(&b'\n');
+            if before_lf || breaks == Breaks::LfOrCr {
+                text.extend_from_slice(&body[from..at]);
+                from = at + 1;
+            }
+            if before_lf {
+                cuts.push(text.len());
+            } else if breaks == Breaks::LfOrCr {
+                text.push(b'\n');
+            }
+        }
+        text.extend_from_slice(&body[from..]);
+        Self {
+            text: Cow::Owned(text),
+            cuts,
+        }
+    }
+
+    /// The offset in the file's body for an offset in `text`.
+    pub(super) fn original(&self, at: usize) -> usize {
+        at + self.cuts.partition_point(|&cut| cut < at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_offset_finds_its_way_back(body in "[ab\r\n]{0,40}") {
+            for breaks in [Breaks::Lf, Breaks::LfOrCr] {
+                let hay = Haystack::new(body.as_bytes(), breaks);
+                prop_assert_eq!(hay.original(hay.text.len()), body.len());
+                for (at, byte) in hay.text.iter().enumerate() {
+                    let there = body.as_bytes()[hay.original(at)];
+                    prop_assert!(there == *byte || (*byte == b'\n' && there == b'\r'));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn binary_is_refused() {
+        assert_eq!(Document::new(b"a\0b").expect_err("binary").code, Code::NotText);
+        assert!(
+            !Document::new(b"caf\xe9")
+                .expect("text of another encoding")
+                .is_utf8
+        );
+    }
+}

@@ -1,0 +1,32 @@
+//! From a change set to a plan: paths are resolved, hunks located, entries composed, files resolved in parallel.
+//!
+//! Pure but for reading through [`Source`]. A plan holds names, hashes and line numbers; contents go through the
+//! bounded [`Sink`] as they are resolved. Every refusal of a batch is collected.
+
+mod compose;
+mod document;
+mod excerpt;
+mod explain;
+mod group;
+mod line_place;
+mod line_script;
+mod outcome;
+mod pass;
+mod planner;
+mod protect;
+mod refusal;
+mod search;
+mod sink;
+mod source;
+mod step;
+mod text_place;
+mod text_script;
+mod tree;
+mod work_tree;
+
+pub use outcome::{FileAction, LineRange, PlacedHunk, Plan, PlannedFile};
+pub use planner::{NoPlan, Options, plan};
+pub use refusal::{Candidate, Evidence, Nearest, Refusal};
+pub use sink::{Resolved, Sink, SinkFull};
+pub use source::{LastLink, Source, Target};
+pub use work_tree::{NoRules, PathRules, WorkTree};

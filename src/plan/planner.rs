@@ -1,0 +1,320 @@
+//! The planner: resolves every path, groups what depends on each other, and resolves the groups in parallel.
+
+use super::compose::{Composer, Entry};
+use super::group::groups;
+use super::outcome::{FileAction, Plan, PlannedFile};
+use super::tree::{Content, Now, Slot};
+use super::{LastLink, Refusal, Resolved, Sink, SinkFull, Source};
+use crate::disk::Node;
+use crate::edit::{Action, ChangeSet, Existing, FileOperation, Hash, RelPath, Warning, WarningCode};
+use rayon::prelude::*;
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What a run allows.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Options {
+    /// Created and moved files may replace existing ones.
+    pub overwrite: bool,
+    /// Read-only files may be changed; they stay read-only.
+    pub force_read_only: bool,
+}
+
+/// Why there is no plan.
+#[derive(Debug)]
+pub enum NoPlan {
+    /// Entries or hunks do not fit: all of them, in batch order.
+    Refused {
+        /// Never empty.
+        refusals: Vec<Refusal>,
+        /// What else was noticed.
+        warnings: Vec<Warning>,
+    },
+    /// The sink gave up; it knows why.
+    SinkFull,
+}
+
+/// Resolves `batch` against `source` and hands every changed path to `sink`.
+///
+/// The result depends neither on the number of threads nor on their timing.
+///
+/// # Errors
+/// [`NoPlan`]. What the sink has got by then is to be thrown away.
+pub fn plan(
+    batch: &ChangeSet,
+    source: &dyn Source,
+    options: &Options,
+    sink: &dyn Sink,
+) -> Result<Plan, NoPlan> {
+    let resolved: Vec<_> = batch
+        .operations
+        .par_iter()
+        .map(|op| resolve(op, source))
+        .collect();
+    let mut refusals: Vec<Refusal> = Vec::new();
+    let mut entries = Vec::with_capacity(resolved.len());
+    for result in resolved {
+        match result {
+            Ok(entry) => entries.push(entry),
+            Err(refusal) => refusals.push(refusal),
+        }
+    }
+    let touched: Vec<Vec<&RelPath>> = entries.iter().map(paths).collect();
+    let groups = groups(&touched);
+    let stop = AtomicBool::new(!refusals.is_empty());
+    let done: Vec<GroupDone> = groups
+        .par_iter()
+        .map(|group| run_group(group.iter().map(|&i| &entries[i]), source, options, sink, &stop))
+        .collect();
+    assemble(batch, refusals, done)
+}
+
+fn resolve<'a>(operation: &'a FileOperation, source: &dyn Source) -> Result<Entry<'a>, Refusal> {
+    let (last, to) = match &operation.action {
+        Action::Modify { .. }
+        | Action::Create {
+            existing: Existing::Replace,
+            ..
+        } => (LastLink::Follow, None),
+        Action::Create { .. } | Action::Delete => (LastLink::Keep, None),
+        Action::Rename { to, .. } => (LastLink::Keep, Some(to)),
+    };
+    let at =
+        |refusal: Refusal, path: &crate::edit::BatchPath| refusal.at(operation.origin).on(path.0.clone());
+    let target = source
+        .resolve(&operation.path, last)
+        .map_err(|r| at(r, &operation.path))?;
+    let to = to
+        .map(|to| source.resolve(to, LastLink::Keep).map_err(|r| at(r, to)))
+        .transpose()?;
+    Ok(Entry {
+        operation,
+        target,
+        to,
+    })
+}
+
+fn paths<'a>(entry: &'a Entry<'_>) -> Vec<&'a RelPath> {
+    let mut paths = vec![&entry.target.path];
+    paths.extend(entry.to.as_ref().map(|to| &to.path));
+    paths
+}
+
+/// What one group came to.
+#[derive(Default)]
+struct GroupDone {
+    /// With the entry that first mentions each.
+    files: Vec<(usize, PlannedFile)>,
+    refusals: Vec<Refusal>,
+    warnings: Vec<Warning>,
+    sink_full: bool,
+}
+
+fn run_group<'e>(
+    entries: impl Iterator<Item = &'e Entry<'e>>,
+    source: &dyn Source,
+    options: &Options,
+    sink: &dyn Sink,
+    stop: &AtomicBool,
+) -> GroupDone {
+    let mut composer = Composer::new(source, options);
+    entries.for_each(|entry| composer.run(entry));
+    let mut done = GroupDone {
+        refusals: composer.refusals,
+        warnings: composer.warnings,
+        ..GroupDone::default()
+    };
+    if !done.refusals.is_empty() {
+        stop.store(true, Ordering::Relaxed);
+        return done;
+    }
+    let slots = composer.tree.slots;
+    done.files = planned(&slots);
+    done.warnings.extend(slots.iter().filter_map(hard_link));
+    // Nothing is staged any more once a refusal is known; the other groups are still resolved to report theirs.
+    for slot in slots.iter().filter(|_| !stop.load(Ordering::Relaxed)) {
+        if let Some(file) = emitted(slot)
+            && sink.put(&file) == Err(SinkFull)
+        {
+            stop.store(true, Ordering::Relaxed);
+            done.sink_full = true;
+            break;
+        }
+    }
+    done
+}
+
+fn after(slot: &Slot) -> Node {
+    match &slot.now {
+        Now::File(content) => node_of(slot, content),
+        Now::Folder => Node::Directory,
+        Now::Absent | Now::Link | Now::Special => Node::Absent,
+    }
+}
+
+fn node_of(slot: &Slot, content: &Content) -> Node {
+    let unchanged = slot
+        .old
+        .as_ref()
+        .is_some_and(|old| Arc::ptr_eq(old, &content.bytes) || old == &content.bytes);
+    let hash = slot.before.hash().filter(|_| unchanged);
+    let hash = hash.unwrap_or_else(|| Hash::of(&content.bytes));
+    let same_file = content.origin.as_ref() == Some(&slot.path);
+    let mode = if unchanged && same_file {
+        content.mode
+    } else {
+        crate::disk::kept_mode(content.mode)
+    };
+    Node::File {
+        hash,
+        mode,
+        size: content.bytes.len() as u64,
+    }
+}
+
+/// What the sink gets for a path; nothing for one that stays as it is.
+fn emitted(slot: &Slot) -> Option<Resolved> {
+    let after = after(slot);
+    if after == slot.before {
+        return None;
+    }
+    let (new, metadata_from) = match &slot.now {
+        Now::File(content) => (Some(Arc::clone(&content.bytes)), content.origin.clone()),
+        _ => (None, None),
+    };
+    Some(Resolved {
+        path: slot.path.clone(),
+        before: slot.before.clone(),
+        after,
+        seen: slot.seen,
+        old: slot.old.clone(),
+        new,
+        metadata_from,
+    })
+}
+
+fn planned(slots: &[Slot]) -> Vec<(usize, PlannedFile)> {
+    let moved = |slot: &&Slot| match &slot.now {
+        Now::File(content) => content.origin.clone().filter(|from| *from != slot.path),
+        _ => None,
+    };
+    let sources: HashSet<RelPath> = slots.iter().filter_map(|slot| moved(&slot)).collect();
+    let listed = slots.iter().filter(|slot| {
+        let gone = matches!(slot.now, Now::Absent);
+        // A moved file is told once, at its new place; a file that came and went is not told at all.
+        !(gone && (sources.contains(&slot.path) || slot.before.is_absent()))
+    });
+    listed
+        .map(|slot| (slot.entry, planned_file(slots, slot, moved(&slot))))
+        .collect()
+}
+
+fn planned_file(slots: &[Slot], slot: &Slot, from: Option<RelPath>) -> PlannedFile {
+    let after = after(slot);
+    let action = match (&from, slot.before == after) {
+        (Some(_), _) => FileAction::Rename,
+        (None, true) => FileAction::None,
+        (None, false) if after.is_absent() => FileAction::Delete,
+        (None, false) if matches!(slot.before, Node::File { .. }) => FileAction::Modify,
+        (None, false) => FileAction::Create,
+    };
+    let source = from
+        .as_ref()
+        .and_then(|from| slots.iter().find(|s| s.path == *from))
+        .unwrap_or(slot);
+    let (added, removed, hunks) = match &slot.now {
+        Now::File(c) if action != FileAction::None => (c.added, c.removed, c.hunks.clone()),
+        Now::File(c) => (0, 0, c.hunks.clone()),
+        _ => (
+            0,
+            slot.old
+                .as_ref()
+                .map_or(0, |old| bstr::ByteSlice::lines(&old[..]).count()),
+            Vec::new(),
+        ),
+    };
+    let before = source.before.clone();
+    PlannedFile {
+        path: slot.path.clone(),
+        from,
+        action,
+        before,
+        after,
+        added,
+        removed,
+        hunks,
+    }
+}
+
+fn hard_link(slot: &Slot) -> Option<Warning> {
+    let replaced = slot.links > 1 && !matches!(slot.now, Now::Absent) && after(slot) != slot.before;
+    replaced.then(|| Warning {
+        code: WarningCode::HardLink,
+        path: Some(slot.path.as_bstr().to_owned()),
+        message: format!(
+            "{} has {} hard links: this one gets the new text, the others keep the old one",
+            slot.path, slot.links
+        ),
+    })
+}
+
+fn assemble(batch: &ChangeSet, mut refusals: Vec<Refusal>, done: Vec<GroupDone>) -> Result<Plan, NoPlan> {
+    let mut warnings: Vec<Warning> = batch
+        .warnings
+        .iter()
+        .map(|w| Warning {
+            code: w.code,
+            path: None,
+            message: format!("entry {}: {}", w.entry, w.message),
+        })
+        .collect();
+    let mut files = Vec::new();
+    let mut sink_full = false;
+    for mut group in done {
+        refusals.append(&mut group.refusals);
+        warnings.append(&mut group.warnings);
+        files.append(&mut group.files);
+        sink_full |= group.sink_full;
+    }
+    if !refusals.is_empty() {
+        refusals.sort_by_key(|r| r.origin);
+        return Err(NoPlan::Refused { refusals, warnings });
+    }
+    if sink_full {
+        return Err(NoPlan::SinkFull);
+    }
+    files.sort_by_key(|(entry, _)| *entry);
+    let files: Vec<PlannedFile> = files.into_iter().map(|(_, file)| file).collect();
+    warnings.extend(files.iter().flat_map(note_warnings));
+    Ok(Plan { files, warnings })
+}
+
+/// Notes of hunks that a person should read are warnings too.
+fn note_warnings(file: &PlannedFile) -> Vec<Warning> {
+    let notes = file
+        .hunks
+        .iter()
+        .flat_map(|hunk| hunk.notes.iter().map(move |note| (hunk, *note)));
+    let warning = |(hunk, code): (&super::PlacedHunk, WarningCode)| Warning {
+        code,
+        path: Some(file.path.as_bstr().to_owned()),
+        message: format!(
+            "entry {}, hunk {}: {}",
+            hunk.origin.entry,
+            hunk.origin.hunk,
+            note_text(code)
+        ),
+    };
+    notes.map(warning).collect()
+}
+
+fn note_text(code: WarningCode) -> &'static str {
+    match code {
+        WarningCode::EmptyLineLeft => "the text is gone, and its empty line is left",
+        WarningCode::AppendEof => "nothing says where the lines belong: they were put at the end of the file",
+        WarningCode::EofNotAtEnd => "the lines are marked as the end of the file, and stand elsewhere",
+        WarningCode::OutOfOrder => "the hunks stand in another order than in the batch",
+        other => other.as_str(),
+    }
+}

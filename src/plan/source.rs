@@ -1,0 +1,47 @@
+//! Where a plan reads from: the work tree, or a tree of a repository.
+
+use super::Refusal;
+use crate::disk::Stat;
+use crate::edit::{BatchPath, RelPath};
+use bstr::BString;
+use std::io;
+
+/// What the planner may ask about paths. Reads only; asked from several threads.
+pub trait Source: Sync {
+    /// Resolves a path as the batch spells it: one file has one canonical path, whatever its spelling.
+    ///
+    /// # Errors
+    /// `outside-root`, `protected-path`, or `not-regular` for a link that leads nowhere. Entry and line are added
+    /// by the caller.
+    fn resolve(&self, written: &BatchPath, last: LastLink) -> Result<Target, Refusal>;
+
+    /// What stands at `path`; `None` when nothing does, or when a parent is no folder.
+    fn stat(&self, path: &RelPath) -> io::Result<Option<Stat>>;
+
+    /// The bytes of the regular file `path`, with its state when it was read.
+    fn read(&self, path: &RelPath) -> io::Result<(Vec<u8>, Stat)>;
+
+    /// The names in the folder `path`.
+    fn list(&self, path: &RelPath) -> io::Result<Vec<BString>>;
+
+    /// Whether the user's attributes declare the file binary.
+    fn is_binary(&self, path: &RelPath) -> bool;
+}
+
+/// What to do when the last name of a path is a symbolic link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LastLink {
+    /// Go on to the file it names: an edit changes the file and keeps the link.
+    Follow,
+    /// Stop at the link itself: creating, deleting and moving are about the name.
+    Keep,
+}
+
+/// A resolved path.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Target {
+    /// Canonical, relative to the root.
+    pub path: RelPath,
+    /// The link that stands at the end of the written path, when it was followed.
+    pub via: Option<RelPath>,
+}

@@ -1,0 +1,135 @@
+//! One step on one text: every hunk is placed in the same text, then all are written at once.
+
+use super::document::Document;
+use super::outcome::{LineRange, PlacedHunk};
+use super::{Refusal, line_place, text_place};
+use crate::edit::{Code, Hunk, Locator, Replacement, Step, TextEdit, WarningCode};
+
+/// The text after a step, and where its hunks landed.
+#[derive(Debug)]
+pub(super) struct StepDone {
+    pub bytes: Vec<u8>,
+    pub hunks: Vec<PlacedHunk>,
+}
+
+/// A hunk with its place: what it replaces, in offsets of the document's body.
+#[derive(Debug)]
+pub(super) struct Located {
+    pub parts: Vec<Replacement>,
+    /// First line, from 0.
+    pub line: usize,
+    pub old_count: usize,
+    pub new_count: usize,
+    pub added: usize,
+    pub removed: usize,
+    pub pass: &'static str,
+    pub notes: Vec<WarningCode>,
+}
+
+/// Places all hunks of `step` in `content` and writes them.
+///
+/// # Errors
+/// Every hunk that has no place, or not one only, or that overlaps another.
+pub(super) fn run(content: &[u8], step: &Step) -> Result<StepDone, Vec<Refusal>> {
+    let doc = Document::new(content).map_err(|refusal| vec![refusal.at(step_origin(step))])?;
+    let located = locate(&doc, &step.hunks)?;
+    write(&doc, step, located)
+}
+
+fn step_origin(step: &Step) -> crate::edit::Origin {
+    step.hunks.first().map_or(
+        crate::edit::Origin {
+            entry: 0,
+            hunk: 0,
+            line: 0,
+        },
+        |h| h.origin,
+    )
+}
+
+fn locate(doc: &Document<'_>, hunks: &[Hunk]) -> Result<Vec<Located>, Vec<Refusal>> {
+    let mut refusals = Vec::new();
+    let mut located: Vec<(usize, Located)> = Vec::with_capacity(hunks.len());
+    let mut line_hunks = Vec::new();
+    for (i, hunk) in hunks.iter().enumerate() {
+        let found = match &hunk.locator {
+            Locator::Lines(lines) => {
+                line_hunks.push((i, hunk.origin, lines));
+                continue;
+            }
+            Locator::Text { old, new } => text_place::text(doc, hunk.occurrence, old, new),
+            Locator::Pieces(pieces) => text_place::pieces(doc, pieces),
+            Locator::Fill(new) => text_place::fill(doc, new),
+        };
+        match found {
+            Ok(found) => located.push((i, found)),
+            Err(refusal) => refusals.push((i, refusal.at(hunk.origin))),
+        }
+    }
+    let bodies: Vec<_> = line_hunks.iter().map(|(_, _, lines)| *lines).collect();
+    for ((i, origin, _), found) in line_hunks.iter().zip(line_place::locate(doc, &bodies)) {
+        match found {
+            Ok(found) => located.push((*i, found)),
+            Err(refusal) => refusals.push((*i, refusal.at(*origin))),
+        }
+    }
+    if !refusals.is_empty() {
+        refusals.sort_by_key(|(i, _)| *i);
+        return Err(refusals.into_iter().map(|(_, refusal)| refusal).collect());
+    }
+    located.sort_by_key(|(i, _)| *i);
+    Ok(located.into_iter().map(|(_, found)| found).collect())
+}
+
+fn write(doc: &Document<'_>, step: &Step, located: Vec<Located>) -> Result<StepDone, Vec<Refusal>> {
+    let mut owners = Vec::new();
+    let mut parts = Vec::new();
+    let mut placed = Vec::with_capacity(located.len());
+    for (i, mut found) in located.into_iter().enumerate() {
+        owners.extend(std::iter::repeat_n(i, found.parts.len()));
+        parts.append(&mut found.parts);
+        placed.push(found);
+    }
+    let edit = TextEdit::new(parts).map_err(|clash| {
+        let (a, b) = (owners[clash.first], owners[clash.second]);
+        vec![overlap(&step.hunks[a.min(b)], &step.hunks[a.max(b)])]
+    })?;
+    let mut bytes = doc.mark.to_vec();
+    bytes.append(&mut edit.apply(doc.body));
+    Ok(StepDone {
+        bytes,
+        hunks: number(step, &placed),
+    })
+}
+
+fn overlap(first: &Hunk, second: &Hunk) -> Refusal {
+    let message = format!(
+        "hunk {} (batch line {}) changes the same lines as hunk {} (batch line {})",
+        second.origin.hunk, second.origin.line, first.origin.hunk, first.origin.line
+    );
+    Refusal::new(Code::Overlap, message)
+        .at(second.origin)
+        .hint("make one hunk of the two, or put the second into an entry of its own")
+}
+
+/// Line numbers on both sides: hunks higher up in the file move those below.
+fn number(step: &Step, located: &[Located]) -> Vec<PlacedHunk> {
+    let mut order: Vec<usize> = (0..located.len()).collect();
+    order.sort_by_key(|&i| located[i].line);
+    let mut moved = vec![0isize; located.len()];
+    let mut growth = 0isize;
+    for i in order {
+        moved[i] = growth;
+        growth += located[i].new_count.cast_signed() - located[i].old_count.cast_signed();
+    }
+    let hunk = |(i, found): (usize, &Located)| PlacedHunk {
+        origin: step.hunks[i].origin,
+        pass: found.pass,
+        old_lines: LineRange::new(found.line + 1, found.old_count),
+        new_lines: LineRange::new((found.line + 1).saturating_add_signed(moved[i]), found.new_count),
+        added: found.added,
+        removed: found.removed,
+        notes: found.notes.clone(),
+    };
+    located.iter().enumerate().map(hunk).collect()
+}

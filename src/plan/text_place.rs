@@ -1,0 +1,212 @@
+//! Placing a text hunk: every place of its old text, then exactly as many as it asks for, or a refusal.
+
+use super::document::{Document, Haystack};
+use super::explain;
+use super::pass::{EXACT, PASSES, Pass, Texts};
+use super::search::{Hits, disjoint_substrings, substrings};
+use super::step::Located;
+use super::text_script::{Place, script};
+use super::{Refusal, search};
+use crate::edit::{Breaks, Code, Occurrence, Replacement, Text, WarningCode};
+use std::borrow::Cow;
+
+/// Places kept of an ambiguous text.
+const KEPT: usize = 64;
+
+/// CRLF is LF here: terminators are equated.
+fn with_lf(text: &str) -> Cow<'_, str> {
+    if text.contains("\r\n") {
+        Cow::Owned(text.replace("\r\n", "\n"))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// The place or places of `old` in `doc`, and what is written there.
+pub(super) fn text(
+    doc: &Document<'_>,
+    occurrence: Occurrence,
+    old: &Text,
+    new: &Text,
+) -> Result<Located, Refusal> {
+    let (old, new) = (with_lf(old), with_lf(new));
+    if old.is_empty() {
+        return Err(Refusal::new(Code::Usage, "the old text is empty")
+            .hint("name the text that the new one shall stand beside, or write the whole file"));
+    }
+    for pass in PASSES {
+        for &breaks in doc.breaks() {
+            let hay = Haystack::new(doc.body, breaks);
+            let hits = places(pass, &hay, &old, occurrence);
+            if hits.total > 0 {
+                return decide(doc, pass, (&hay, breaks), hits, occurrence, (&old, &new));
+            }
+        }
+    }
+    Err(explain::absent_text(doc, &old, &new))
+}
+
+fn places(pass: &Pass, hay: &Haystack<'_>, old: &str, occurrence: Occurrence) -> Hits {
+    match (pass.texts, occurrence) {
+        (Texts::Substring, Occurrence::Once) => substrings(&hay.text, old.as_bytes(), KEPT),
+        (Texts::Substring, Occurrence::All | Occurrence::Exactly(_)) => {
+            let starts = disjoint_substrings(&hay.text, old.as_bytes());
+            Hits {
+                total: starts.len(),
+                starts,
+            }
+        }
+    }
+}
+
+fn decide(
+    doc: &Document<'_>,
+    pass: &Pass,
+    (hay, breaks): (&Haystack<'_>, Breaks),
+    hits: Hits,
+    occurrence: Occurrence,
+    (old, new): (&str, &str),
+) -> Result<Located, Refusal> {
+    let fits = match occurrence {
+        Occurrence::Once => hits.total == 1,
+        Occurrence::All => true,
+        Occurrence::Exactly(n) => hits.total == n,
+    };
+    if !fits {
+        let lines = old.split_inclusive('\n').count();
+        let offsets = hits.starts.iter().map(|&s| hay.original(s));
+        return Err(explain::several_places(
+            doc.body, offsets, hits.total, lines, pass.name, occurrence,
+        ));
+    }
+    let mut all: Option<Located> = None;
+    for &start in &hits.starts {
+        let one = write(
+            doc,
+            pass,
+            &Place {
+                body: doc.body,
+                hay,
+                breaks,
+                start,
+            },
+            (old, new),
+        );
+        all = Some(match all {
+            None => one,
+            Some(sum) => joined(sum, one),
+        });
+    }
+    all.ok_or_else(|| explain::absent_text(doc, old, new))
+}
+
+/// Two places of one hunk are told as one range.
+fn joined(mut sum: Located, mut one: Located) -> Located {
+    let old_end = one.line + one.old_count;
+    let growth = (sum.new_count + one.new_count).saturating_sub(one.old_count);
+    let between = old_end - (sum.line + sum.old_count);
+    sum.new_count = growth + between;
+    sum.old_count = old_end - sum.line;
+    sum.added += one.added;
+    sum.removed += one.removed;
+    sum.parts.append(&mut one.parts);
+    sum
+}
+
+fn write(doc: &Document<'_>, pass: &Pass, place: &Place<'_>, (old, new): (&str, &str)) -> Located {
+    let script = script(place, old, new);
+    let text = &place.hay.text;
+    let newlines = |s: &[u8]| memchr::memchr_iter(b'\n', s).count();
+    let end = place.start + old.len();
+    let line = newlines(&text[..place.start]);
+    // The last newline of the old text ends its last line; it does not start one more.
+    let old_count = newlines(old[..old.len() - 1].as_bytes()) + 1;
+    let new_count = (old_count + newlines(new.as_bytes())).saturating_sub(newlines(old.as_bytes()));
+    let whole_lines = (place.start == 0 || text[place.start - 1] == b'\n')
+        && text.get(end) == Some(&b'\n')
+        && !old.ends_with('\n');
+    let notes = if new.is_empty() && whole_lines {
+        vec![WarningCode::EmptyLineLeft]
+    } else {
+        Vec::new()
+    };
+    debug_assert!(end <= text.len() && doc.body.len() >= text.len());
+    let (added, removed) = (script.added, script.removed);
+    Located {
+        parts: script.parts,
+        line,
+        old_count,
+        new_count,
+        added,
+        removed,
+        pass: pass.name,
+        notes,
+    }
+}
+
+/// Fills an empty file.
+pub(super) fn fill(doc: &Document<'_>, new: &Text) -> Result<Located, Refusal> {
+    if !doc.body.is_empty() {
+        return Err(Refusal::new(
+            Code::Parse,
+            "an empty ORIGINAL fills an empty file, and this file has content",
+        )
+        .hint("put the lines that the new text shall stand beside into ORIGINAL"));
+    }
+    let lines = new.lines().count();
+    Ok(Located {
+        parts: vec![Replacement {
+            range: 0..0,
+            bytes: new.as_bytes().to_vec(),
+        }],
+        line: 0,
+        old_count: 0,
+        new_count: lines,
+        added: lines,
+        removed: 0,
+        pass: "insert",
+        notes: Vec::new(),
+    })
+}
+
+/// Pieces stand in order and without overlap; there must be one way only to place them.
+pub(super) fn pieces(doc: &Document<'_>, pieces: &[(Text, Text)]) -> Result<Located, Refusal> {
+    let pieces: Vec<_> = pieces
+        .iter()
+        .map(|(old, new)| (with_lf(old), with_lf(new)))
+        .collect();
+    let named: Vec<_> = pieces.iter().filter(|(old, _)| !old.is_empty()).collect();
+    let hay = Haystack::new(doc.body, Breaks::Lf);
+    let mut hits = Vec::with_capacity(named.len());
+    for (old, new) in &named {
+        let found = substrings(&hay.text, old.as_bytes(), usize::MAX);
+        if found.total == 0 {
+            return Err(explain::absent_text(doc, old, new));
+        }
+        hits.push(found.starts);
+    }
+    let lengths: Vec<usize> = named.iter().map(|(old, _)| old.len()).collect();
+    let Some(starts) = search::only_order(&hits, &lengths) else {
+        return Err(Refusal::new(
+            Code::Ambiguous,
+            "the pieces around the placeholders fit in several ways, or in none",
+        )
+        .hint("put more lines around each placeholder"));
+    };
+    let written = named.iter().zip(starts).map(|((old, new), start)| {
+        write(
+            doc,
+            &EXACT,
+            &Place {
+                body: doc.body,
+                hay: &hay,
+                breaks: Breaks::Lf,
+                start,
+            },
+            (old, new),
+        )
+    });
+    written
+        .reduce(joined)
+        .ok_or_else(|| Refusal::new(Code::Parse, "a block of placeholders only names no text"))
+}

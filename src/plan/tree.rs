@@ -1,0 +1,202 @@
+//! The virtual tree of one group of paths: later entries of the batch see what earlier ones did.
+
+use super::outcome::PlacedHunk;
+use super::{Refusal, Source};
+use crate::disk::{Kind, Node, Stamp};
+use crate::edit::{Code, Hash, RelPath};
+use bstr::ByteSlice;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What the batch has made of the paths of one group so far.
+pub(super) struct Tree<'a> {
+    source: &'a dyn Source,
+    /// In the order of first mention.
+    pub(super) slots: Vec<Slot>,
+    by_path: HashMap<RelPath, usize>,
+}
+
+/// One path.
+pub(super) struct Slot {
+    pub path: RelPath,
+    /// What stands there on disk.
+    pub before: Node,
+    /// Its bytes, for a file.
+    pub old: Option<Arc<[u8]>>,
+    /// The state in which they were read.
+    pub seen: Option<Stamp>,
+    /// Names of the file on disk.
+    pub links: u64,
+    /// The first entry that mentions the path, from 1.
+    pub entry: usize,
+    /// What stands there after the entries so far.
+    pub now: Now,
+}
+
+/// What stands at a path after some entries.
+#[derive(Clone)]
+pub(super) enum Now {
+    Absent,
+    File(Content),
+    Folder,
+    Link,
+    Special,
+}
+
+/// A file in the making.
+#[derive(Clone)]
+pub(super) struct Content {
+    pub bytes: Arc<[u8]>,
+    /// Where on disk the file comes from; none for one that the batch creates.
+    pub origin: Option<RelPath>,
+    /// Its permission bits; what to ask for, where there is no origin.
+    pub mode: u32,
+    pub added: usize,
+    pub removed: usize,
+    pub hunks: Vec<PlacedHunk>,
+}
+
+impl<'a> Tree<'a> {
+    pub(super) fn new(source: &'a dyn Source) -> Self {
+        Self {
+            source,
+            slots: Vec::new(),
+            by_path: HashMap::new(),
+        }
+    }
+
+    /// The slot of `path`, read from the source at its first mention.
+    pub(super) fn touch(&mut self, path: &RelPath, entry: usize) -> Result<&mut Slot, Refusal> {
+        let at = match self.by_path.get(path) {
+            Some(&at) => at,
+            None => {
+                let slot = load(self.source, path, entry).map_err(|r| r.on(path.as_bstr()))?;
+                self.slots.push(slot);
+                self.by_path.insert(path.clone(), self.slots.len() - 1);
+                self.slots.len() - 1
+            }
+        };
+        Ok(&mut self.slots[at])
+    }
+
+    fn now(&self, path: &RelPath) -> Option<&Now> {
+        self.by_path.get(path).map(|&at| &self.slots[at].now)
+    }
+
+    /// Whether a file can be made at `path`: its parents are folders or can be made, and if a folder stands there, the
+    /// batch has emptied it.
+    pub(super) fn room_for(&self, path: &RelPath) -> Result<(), Refusal> {
+        let mut above = path.parent();
+        let mut known = false;
+        while let Some(folder) = above.filter(|f| !f.is_root()) {
+            match self.now(&folder) {
+                Some(Now::File(_) | Now::Link | Now::Special) => return Err(no_folder(&folder)),
+                Some(Now::Absent | Now::Folder) => {}
+                None if known => {}
+                None => match self
+                    .source
+                    .stat(&folder)
+                    .map_err(|e| io_refusal("look at", &folder, &e))?
+                {
+                    Some(stat) if stat.kind == Kind::Directory => known = true,
+                    Some(_) => return Err(no_folder(&folder)),
+                    None => {}
+                },
+            }
+            above = folder.parent();
+        }
+        let below = self
+            .slots
+            .iter()
+            .find(|s| s.path.is_below(path) && matches!(s.now, Now::File(_)));
+        if let Some(file) = below {
+            return Err(Refusal::new(
+                Code::NotRegular,
+                format!("{path} is a folder: it holds {}", file.path),
+            ));
+        }
+        match self.now(path) {
+            Some(Now::Folder) => self.emptied(path),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the batch deletes everything in the folder `path`.
+    fn emptied(&self, path: &RelPath) -> Result<(), Refusal> {
+        for name in self.source.list(path).map_err(|e| io_refusal("list", path, &e))? {
+            let inner = path
+                .join(name.as_bstr())
+                .map_err(|e| Refusal::new(Code::Io, e.to_string()))?;
+            match self.now(&inner) {
+                Some(Now::Absent) => {}
+                Some(Now::Folder) | None
+                    if self
+                        .source
+                        .stat(&inner)
+                        .is_ok_and(|s| s.is_some_and(|s| s.kind == Kind::Directory)) =>
+                {
+                    self.emptied(&inner)?;
+                }
+                _ => {
+                    let message =
+                        format!("{path} is a folder and holds {inner}, which the batch leaves there");
+                    return Err(Refusal::new(Code::NotRegular, message));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn no_folder(path: &RelPath) -> Refusal {
+    Refusal::new(
+        Code::NotRegular,
+        format!("{path} is not a folder, so nothing can stand below it"),
+    )
+}
+
+pub(super) fn io_refusal(what: &str, path: &RelPath, error: &std::io::Error) -> Refusal {
+    Refusal::new(Code::Io, format!("cannot {what} {path}: {error}"))
+}
+
+fn load(source: &dyn Source, path: &RelPath, entry: usize) -> Result<Slot, Refusal> {
+    let stat = source.stat(path).map_err(|e| io_refusal("look at", path, &e))?;
+    let empty = |before: Node, now: Now| Slot {
+        path: path.clone(),
+        before,
+        old: None,
+        seen: None,
+        links: 0,
+        entry,
+        now,
+    };
+    Ok(match stat.map(|s| s.kind) {
+        None => empty(Node::Absent, Now::Absent),
+        Some(Kind::Directory) => empty(Node::Directory, Now::Folder),
+        Some(Kind::Link) => empty(Node::Absent, Now::Link),
+        Some(Kind::Special) => empty(Node::Absent, Now::Special),
+        Some(Kind::File) => {
+            let (bytes, stat) = source.read(path).map_err(|e| io_refusal("read", path, &e))?;
+            let bytes: Arc<[u8]> = bytes.into();
+            let before = Node::File {
+                hash: Hash::of(&bytes),
+                mode: stat.mode,
+                size: bytes.len() as u64,
+            };
+            let content = Content {
+                bytes: Arc::clone(&bytes),
+                origin: Some(path.clone()),
+                mode: stat.mode,
+                added: 0,
+                removed: 0,
+                hunks: Vec::new(),
+            };
+            Slot {
+                old: Some(bytes),
+                seen: Some(stat.stamp),
+                links: stat.links,
+                ..empty(before, Now::File(content))
+            }
+        }
+    })
+}

@@ -1,0 +1,3 @@
+//! transaction
+mod participant;
+pub use participant::{Change, Landed, Participant, ParticipantError};
