@@ -20,11 +20,7 @@ pub struct Folders<D: Disk> {
 impl<D: Disk> Folders<D> {
     /// Folders beneath `root`.
     pub fn new(disk: D, root: D::Dir) -> Self {
-        Self {
-            disk,
-            root,
-            open: Mutex::default(),
-        }
+        Self { disk, root, open: Mutex::default() }
     }
 
     /// The disk.

@@ -34,11 +34,7 @@ impl Node {
 
     /// The hash of a regular file.
     pub fn hash(&self) -> Option<Hash> {
-        if let Self::File { hash, .. } = self {
-            Some(*hash)
-        } else {
-            None
-        }
+        if let Self::File { hash, .. } = self { Some(*hash) } else { None }
     }
 
     /// The mode as git writes it: `100644`, `100755`, `120000`; `None` for nothing and for folders.

@@ -123,16 +123,10 @@ mod tests {
     #[test]
     fn codes_are_unique_and_in_kebab_case() {
         let mut seen = std::collections::HashSet::new();
-        let all = Code::ALL
-            .iter()
-            .map(|c| c.as_str())
-            .chain(WarningCode::ALL.iter().map(|c| c.as_str()));
+        let all = Code::ALL.iter().map(|c| c.as_str()).chain(WarningCode::ALL.iter().map(|c| c.as_str()));
         for text in all {
             assert!(seen.insert(text), "{text} stands twice");
-            assert!(
-                text.bytes().all(|b| b.is_ascii_lowercase() || b == b'-'),
-                "{text}"
-            );
+            assert!(text.bytes().all(|b| b.is_ascii_lowercase() || b == b'-'), "{text}");
         }
     }
 }

@@ -53,9 +53,7 @@ impl Tag {
 
     /// Whether `hash` starts with this tag.
     pub fn fits(&self, hash: &Hash) -> bool {
-        blake3::Hash::from_bytes(*hash.as_bytes())
-            .to_hex()
-            .starts_with(&self.0)
+        blake3::Hash::from_bytes(*hash.as_bytes()).to_hex().starts_with(&self.0)
     }
 
     /// The hex digits.

@@ -92,11 +92,7 @@ impl<'a> Lines<'a> {
     /// Where the lines of `lines` stand together, terminators included (bytes).
     pub fn span(&self, lines: Range<usize>) -> Range<usize> {
         let start = self.range(lines.start).start;
-        start..if lines.is_empty() {
-            start
-        } else {
-            self.range(lines.end - 1).end
-        }
+        start..if lines.is_empty() { start } else { self.range(lines.end - 1).end }
     }
 
     /// The terminator of line `line`; `None` for an unterminated last line.
@@ -145,22 +141,14 @@ impl<'a> Lines<'a> {
 
     /// The most frequent terminator; LF where there is none.
     pub fn dominant(&self) -> Terminator {
-        let mut counts = [
-            (Terminator::Lf, 0usize),
-            (Terminator::CrLf, 0),
-            (Terminator::Cr, 0),
-        ];
+        let mut counts = [(Terminator::Lf, 0usize), (Terminator::CrLf, 0), (Terminator::Cr, 0)];
         for found in (0..self.len()).filter_map(|line| self.terminator(line)) {
             for (kind, count) in &mut counts {
                 *count += usize::from(*kind == found);
             }
         }
         // The first of equals wins, so that ties end with LF.
-        counts
-            .iter()
-            .rev()
-            .max_by_key(|(_, n)| *n)
-            .map_or(Terminator::Lf, |(kind, _)| *kind)
+        counts.iter().rev().max_by_key(|(_, n)| *n).map_or(Terminator::Lf, |(kind, _)| *kind)
     }
 }
 
@@ -175,10 +163,7 @@ mod tests {
     #[test]
     fn only_lf_and_crlf_end_a_line() {
         assert_eq!(texts(b"a\nb\r\nc", Breaks::Lf), [b"a", b"b", b"c"]);
-        assert_eq!(
-            texts("a\u{c}b\u{85}c\u{2028}d\re\n".as_bytes(), Breaks::Lf).len(),
-            1
-        );
+        assert_eq!(texts("a\u{c}b\u{85}c\u{2028}d\re\n".as_bytes(), Breaks::Lf).len(), 1);
         assert_eq!(texts(b"a\rb\r\nc\r", Breaks::LfOrCr), [b"a", b"b", b"c"]);
         assert!(texts(b"", Breaks::Lf).is_empty());
         assert_eq!(texts(b"\n\n", Breaks::Lf), [b"", b""]);

@@ -54,9 +54,7 @@ impl RelPath {
 
     /// The last name; empty for the root.
     pub fn name(&self) -> &BStr {
-        self.0
-            .rfind_byte(b'/')
-            .map_or(self.0.as_bstr(), |at| self.0[at + 1..].as_bstr())
+        self.0.rfind_byte(b'/').map_or(self.0.as_bstr(), |at| self.0[at + 1..].as_bstr())
     }
 
     /// The folder that holds this path; `None` for the root.
@@ -70,10 +68,7 @@ impl RelPath {
 
     /// The names from the root downwards.
     pub fn names(&self) -> impl Iterator<Item = &BStr> {
-        self.0
-            .split_str("/")
-            .map(ByteSlice::as_bstr)
-            .filter(|n| !n.is_empty())
+        self.0.split_str("/").map(ByteSlice::as_bstr).filter(|n| !n.is_empty())
     }
 
     /// Whether `self` lies below `folder` (a path does not lie below itself).
@@ -97,20 +92,12 @@ impl RelPath {
 
 fn check_name(name: &BStr) -> Result<(), PathError> {
     let bad = name.is_empty() || name == "." || name == ".." || name.contains(&0) || name.contains(&b'/');
-    if bad {
-        Err(PathError::BadName(name.to_owned()))
-    } else {
-        Ok(())
-    }
+    if bad { Err(PathError::BadName(name.to_owned())) } else { Ok(()) }
 }
 
 impl fmt::Display for RelPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.is_root() {
-            f.write_str(".")
-        } else {
-            fmt::Display::fmt(&self.0, f)
-        }
+        if self.is_root() { f.write_str(".") } else { fmt::Display::fmt(&self.0, f) }
     }
 }
 
@@ -137,11 +124,7 @@ mod tests {
         assert_eq!(path.name(), "c");
         assert_eq!(path.parent().expect("has one").as_bstr(), "a/b");
         assert!(path.is_below(&RelPath::new("a").expect("good")));
-        assert!(
-            !RelPath::new("ab")
-                .expect("good")
-                .is_below(&RelPath::new("a").expect("good"))
-        );
+        assert!(!RelPath::new("ab").expect("good").is_below(&RelPath::new("a").expect("good")));
         assert_eq!(RelPath::root().parent(), None);
     }
 }

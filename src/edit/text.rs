@@ -19,10 +19,7 @@ impl Text {
     pub fn slice(&self, range: Range<usize>) -> Self {
         let _checked = &self[range.clone()];
         let start = self.range.start;
-        Self {
-            source: Arc::clone(&self.source),
-            range: start + range.start..start + range.end,
-        }
+        Self { source: Arc::clone(&self.source), range: start + range.start..start + range.end }
     }
 
     /// The text as a string slice.
@@ -33,19 +30,13 @@ impl Text {
 
 impl From<&str> for Text {
     fn from(s: &str) -> Self {
-        Self {
-            range: 0..s.len(),
-            source: Arc::from(s),
-        }
+        Self { range: 0..s.len(), source: Arc::from(s) }
     }
 }
 
 impl From<String> for Text {
     fn from(s: String) -> Self {
-        Self {
-            range: 0..s.len(),
-            source: Arc::from(s),
-        }
+        Self { range: 0..s.len(), source: Arc::from(s) }
     }
 }
 

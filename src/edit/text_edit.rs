@@ -41,16 +41,11 @@ impl TextEdit {
         for pair in order.windows(2) {
             let (a, b) = (&parts[pair[0]].range, &parts[pair[1]].range);
             if a.end > b.start {
-                return Err(Overlap {
-                    first: pair[0],
-                    second: pair[1],
-                });
+                return Err(Overlap { first: pair[0], second: pair[1] });
             }
         }
         let mut taken: Vec<Option<Replacement>> = parts.into_iter().map(Some).collect();
-        Ok(Self {
-            parts: order.into_iter().filter_map(|i| taken[i].take()).collect(),
-        })
+        Ok(Self { parts: order.into_iter().filter_map(|i| taken[i].take()).collect() })
     }
 
     /// The replacements in ascending order.
@@ -79,13 +74,8 @@ impl TextEdit {
 
     /// Where byte `offset` of the old text, not inside a replaced range, stands in the new one.
     pub fn moved(&self, offset: usize) -> usize {
-        let before = self
-            .parts
-            .iter()
-            .take_while(|p| p.range.end <= offset && p.range.start < offset.max(1));
-        let (cut, put) = before.fold((0, 0), |(c, p), part| {
-            (c + part.range.len(), p + part.bytes.len())
-        });
+        let before = self.parts.iter().take_while(|p| p.range.end <= offset && p.range.start < offset.max(1));
+        let (cut, put) = before.fold((0, 0), |(c, p), part| (c + part.range.len(), p + part.bytes.len()));
         offset + put - cut
     }
 }
@@ -96,20 +86,12 @@ mod tests {
     use proptest::prelude::*;
 
     fn part(range: Range<usize>, bytes: &str) -> Replacement {
-        Replacement {
-            range,
-            bytes: bytes.into(),
-        }
+        Replacement { range, bytes: bytes.into() }
     }
 
     #[test]
     fn parts_are_sorted_and_insertions_keep_their_order() {
-        let edit = TextEdit::new(vec![
-            part(3..4, "D"),
-            part(1..1, "x"),
-            part(1..1, "y"),
-            part(1..2, "B"),
-        ]);
+        let edit = TextEdit::new(vec![part(3..4, "D"), part(1..1, "x"), part(1..1, "y"), part(1..2, "B")]);
         assert_eq!(edit.expect("disjoint").apply(b"abcd"), b"axyBcD");
     }
 

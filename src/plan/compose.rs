@@ -26,13 +26,7 @@ pub(super) struct Composer<'a> {
 
 impl<'a> Composer<'a> {
     pub(super) fn new(source: &'a dyn Source, options: &'a Options) -> Self {
-        Self {
-            options,
-            source,
-            tree: Tree::new(source),
-            refusals: Vec::new(),
-            warnings: Vec::new(),
-        }
+        Self { options, source, tree: Tree::new(source), refusals: Vec::new(), warnings: Vec::new() }
     }
 
     /// Runs one entry; a refusal leaves its path as it was.
@@ -52,17 +46,12 @@ impl<'a> Composer<'a> {
             Action::Rename { steps, .. } => self.rename(entry, &path, steps),
         };
         if let Err(refusals) = done {
-            self.refusals
-                .extend(refusals.into_iter().map(|r| r.at(origin).on(path.as_bstr())));
+            self.refusals.extend(refusals.into_iter().map(|r| r.at(origin).on(path.as_bstr())));
         }
     }
 
     fn warn(&mut self, code: WarningCode, path: &RelPath, message: String) {
-        self.warnings.push(Warning {
-            code,
-            path: Some(path.as_bstr().to_owned()),
-            message,
-        });
+        self.warnings.push(Warning { code, path: Some(path.as_bstr().to_owned()), message });
     }
 
     /// The file at `path`, which must be there, fit the entry's tag, and be writable.
@@ -114,11 +103,7 @@ impl<'a> Composer<'a> {
                 Err(found) => refusals.extend(found),
             }
         }
-        if refusals.is_empty() {
-            Ok(content)
-        } else {
-            Err(refusals)
-        }
+        if refusals.is_empty() { Ok(content) } else { Err(refusals) }
     }
 
     fn create(
@@ -129,22 +114,13 @@ impl<'a> Composer<'a> {
         existing: Existing,
     ) -> Result<(), Vec<Refusal>> {
         let replace = existing == Existing::Replace || self.options.overwrite;
-        let slot = self
-            .tree
-            .touch(path, entry.operation.origin.entry)
-            .map_err(|r| vec![r])?;
+        let slot = self.tree.touch(path, entry.operation.origin.entry).map_err(|r| vec![r])?;
         let lines = bytes.lines().count();
         let new = match &slot.now {
             Now::File(_) if replace => {
                 let old = self.file(entry, path).map_err(|r| vec![r])?;
                 let removed = old.bytes.lines().count();
-                Content {
-                    bytes: bytes.into(),
-                    added: lines,
-                    removed,
-                    hunks: Vec::new(),
-                    ..old
-                }
+                Content { bytes: bytes.into(), added: lines, removed, hunks: Vec::new(), ..old }
             }
             Now::File(_) => return Err(vec![exists(path)]),
             other @ (Now::Link | Now::Special) => return Err(vec![not_regular(path, other)]),
@@ -232,33 +208,21 @@ fn check_tag(expects: &Precondition, slot: &Slot) -> Result<(), Refusal> {
     if tag.fits(hash) {
         return Ok(());
     }
-    let message = format!(
-        "the entry was written for version {tag} of {}, which is now {}",
-        slot.path,
-        hash.tag()
-    );
+    let message =
+        format!("the entry was written for version {tag} of {}, which is now {}", slot.path, hash.tag());
     Err(Refusal::new(Code::Stale, message).hint("read the file again and send the edit with its present tag"))
 }
 
 /// The file is not there; a name beside it that reads almost the same is told.
 fn missing(source: &dyn Source, path: &RelPath) -> Refusal {
     let refusal = Refusal::new(Code::Missing, format!("{path} does not exist"));
-    let beside = path
-        .parent()
-        .and_then(|folder| source.list(&folder).ok())
-        .unwrap_or_default();
+    let beside = path.parent().and_then(|folder| source.list(&folder).ok()).unwrap_or_default();
     let wanted = path.name().to_str_lossy().to_lowercase();
     let close = beside.iter().take(2000).map(|name| {
         let shown = name.to_str_lossy();
-        (
-            similar::TextDiff::from_chars(&*wanted, &*shown.to_lowercase()).ratio(),
-            shown.into_owned(),
-        )
+        (similar::TextDiff::from_chars(&*wanted, &*shown.to_lowercase()).ratio(), shown.into_owned())
     });
-    match close
-        .filter(|(ratio, _)| *ratio > 0.75)
-        .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)))
-    {
+    match close.filter(|(ratio, _)| *ratio > 0.75).max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))) {
         Some((_, name)) => refusal.hint(format!("did you mean {name}?")),
         None => refusal,
     }

@@ -28,22 +28,14 @@ impl<'a> Document<'a> {
                 .hint("text hunks edit text files only; replace the whole file by delete and create"));
         }
         let (mark, body) = split_bom(bytes);
-        Ok(Self {
-            mark,
-            body,
-            is_utf8: std::str::from_utf8(body).is_ok(),
-        })
+        Ok(Self { mark, body, is_utf8: std::str::from_utf8(body).is_ok() })
     }
 
     /// The ways to break the text into lines, in the order they are tried.
     pub(super) fn breaks(&self) -> &'static [Breaks] {
         let mut at = memchr::memchr_iter(b'\r', self.body);
         let lone = at.any(|i| self.body.get(i + 1) != Some(&b'\n'));
-        if lone {
-            &[Breaks::Lf, Breaks::LfOrCr]
-        } else {
-            &[Breaks::Lf]
-        }
+        if lone { &[Breaks::Lf, Breaks::LfOrCr] } else { &[Breaks::Lf] }
     }
 }
 
@@ -59,10 +51,7 @@ pub(super) struct Haystack<'a> {
 impl<'a> Haystack<'a> {
     pub(super) fn new(body: &'a [u8], breaks: Breaks) -> Self {
         if memchr::memchr(b'\r', body).is_none() {
-            return Self {
-                text: Cow::Borrowed(body),
-                cuts: Vec::new(),
-            };
+            return Self { text: Cow::Borrowed(body), cuts: Vec::new() };
         }
         let (mut text, mut cuts, mut from) = (Vec::with_capacity(body.len()), Vec::new(), 0);
         for at in memchr::memchr_iter(b'\r', body) {
@@ -78,10 +67,7 @@ impl<'a> Haystack<'a> {
             }
         }
         text.extend_from_slice(&body[from..]);
-        Self {
-            text: Cow::Owned(text),
-            cuts,
-        }
+        Self { text: Cow::Owned(text), cuts }
     }
 
     /// The offset in the file's body for an offset in `text`.
@@ -112,10 +98,6 @@ mod tests {
     #[test]
     fn binary_is_refused() {
         assert_eq!(Document::new(b"a\0b").expect_err("binary").code, Code::NotText);
-        assert!(
-            !Document::new(b"caf\xe9")
-                .expect("text of another encoding")
-                .is_utf8
-        );
+        assert!(!Document::new(b"caf\xe9").expect("text of another encoding").is_utf8);
     }
 }

@@ -92,16 +92,8 @@ mod tests {
 
     #[test]
     fn differences_are_visible() {
-        assert_eq!(
-            difference(b"a\tb", b"a    b"),
-            "column 2: the batch has \"→b\", the file has \"····b\""
-        );
-        assert_eq!(
-            difference("a b".as_bytes(), "a\u{a0}b".as_bytes())
-                .matches("no-break")
-                .count(),
-            1
-        );
+        assert_eq!(difference(b"a\tb", b"a    b"), "column 2: the batch has \"→b\", the file has \"····b\"");
+        assert_eq!(difference("a b".as_bytes(), "a\u{a0}b".as_bytes()).matches("no-break").count(), 1);
         assert!(difference(b"ab", b"a").ends_with("the end of the line"));
     }
 }

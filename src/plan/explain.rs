@@ -39,31 +39,19 @@ pub(super) fn several_places(
     });
     let candidates: Vec<Candidate> = candidates.collect();
     let (code, message, hint) = match occurrence {
-        Occurrence::Exactly(n) if total < n => (
-            Code::NoMatch,
-            format!("the text stands in {total} places, not in {n}"),
-            "correct the count",
-        ),
-        Occurrence::Exactly(n) => (
-            Code::Ambiguous,
-            format!("the text stands in {total} places, not in {n}"),
-            "correct the count",
-        ),
+        Occurrence::Exactly(n) if total < n => {
+            (Code::NoMatch, format!("the text stands in {total} places, not in {n}"), "correct the count")
+        }
+        Occurrence::Exactly(n) => {
+            (Code::Ambiguous, format!("the text stands in {total} places, not in {n}"), "correct the count")
+        }
         _ => (
             Code::Ambiguous,
-            format!(
-                "the text stands in {total} places: {}",
-                places(&candidates, total)
-            ),
+            format!("the text stands in {total} places: {}", places(&candidates, total)),
             "add lines before or after it until it stands once",
         ),
     };
-    let evidence = Evidence {
-        pass,
-        candidates,
-        candidates_total: total,
-        nearest: None,
-    };
+    let evidence = Evidence { pass, candidates, candidates_total: total, nearest: None };
     Refusal::new(code, message).hint(hint).with(evidence)
 }
 
@@ -77,11 +65,7 @@ fn candidate(body: &[u8], at: usize, line: usize, lines: usize) -> Candidate {
     let start = memchr::memrchr(b'\n', &body[..at]).map_or(0, |i| i + 1);
     let end = memchr::memchr(b'\n', &body[at..]).map_or(body.len(), |i| at + i);
     let text = body[start..end].strip_suffix(b"\r").unwrap_or(&body[start..end]);
-    Candidate {
-        line,
-        end: line + lines.max(1) - 1,
-        text: excerpt(text),
-    }
+    Candidate { line, end: line + lines.max(1) - 1, text: excerpt(text) }
 }
 
 /// The old text of a text hunk stands nowhere.
@@ -136,12 +120,10 @@ fn absent(
     };
     let nearest = nearest(lines, index, wanted);
     if let (Some(near), true) = (&nearest, refusal.code == Code::NoMatch) {
-        refusal.message = format!(
-            "the old text stands nowhere; nearest are lines {}-{}",
-            near.line, near.end
-        );
+        refusal.message =
+            format!("the old text stands nowhere; nearest are lines {}-{}", near.line, near.end);
     }
-    refusal
+    refusal.with(Evidence { pass: LAST, nearest, ..Evidence::default() })
 }
 
 /// The window of the file that shares most with `wanted`: lines and rare words vote for where it would start.
@@ -149,10 +131,7 @@ fn nearest(lines: &Lines<'_>, index: &LineIndex<'_>, wanted: &[&[u8]]) -> Option
     let votes = votes(lines, index, wanted);
     let mut best: Vec<(usize, u64)> = votes.into_iter().collect();
     best.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
-    let near = best
-        .iter()
-        .take(COMPARED)
-        .map(|&(start, _)| (start, likeness(lines, start, wanted)));
+    let near = best.iter().take(COMPARED).map(|&(start, _)| (start, likeness(lines, start, wanted)));
     let (start, ratio) = near.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
     if ratio < 0.3 {
         return None;
@@ -170,11 +149,7 @@ fn nearest(lines: &Lines<'_>, index: &LineIndex<'_>, wanted: &[&[u8]]) -> Option
         Some((row, _)) => format!("the file ends before row {} of the old text", row + 1),
         None => "terminators or the place inside the line".to_owned(),
     };
-    Some(Nearest {
-        line: start + 1,
-        end,
-        differs,
-    })
+    Some(Nearest { line: start + 1, end, differs })
 }
 
 fn votes(lines: &Lines<'_>, index: &LineIndex<'_>, wanted: &[&[u8]]) -> HashMap<usize, u64> {
@@ -186,9 +161,7 @@ fn votes(lines: &Lines<'_>, index: &LineIndex<'_>, wanted: &[&[u8]]) -> HashMap<
     for (row, text) in wanted.iter().enumerate() {
         let equal = index.lines_of(text);
         if equal.len() <= COMMON && !text.trim_ascii().is_empty() {
-            equal
-                .iter()
-                .for_each(|&line| vote(line, row, 4 * VOTE / equal.len() as u64));
+            equal.iter().for_each(|&line| vote(line, row, 4 * VOTE / equal.len() as u64));
         }
         for word in words_of(text) {
             let rows = words.entry(word).or_default();
@@ -208,8 +181,7 @@ fn votes(lines: &Lines<'_>, index: &LineIndex<'_>, wanted: &[&[u8]]) -> HashMap<
     }
     for (word, at) in seen.iter().filter(|(_, at)| at.len() <= COMMON) {
         for &row in &words[word] {
-            at.iter()
-                .for_each(|&line| vote(line, row, VOTE / at.len() as u64));
+            at.iter().for_each(|&line| vote(line, row, VOTE / at.len() as u64));
         }
     }
     votes
@@ -217,8 +189,7 @@ fn votes(lines: &Lines<'_>, index: &LineIndex<'_>, wanted: &[&[u8]]) -> HashMap<
 
 fn words_of(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let in_word = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_' || *b >= 0x80;
-    text.split(move |b| !in_word(b))
-        .filter(|w| !w.is_empty() && w.len() <= 64)
+    text.split(move |b| !in_word(b)).filter(|w| !w.is_empty() && w.len() <= 64)
 }
 
 /// How much of the characters two texts share, from 0 to 1.

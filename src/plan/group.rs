@@ -66,14 +66,8 @@ mod tests {
     fn same_paths_moves_and_folders_belong_together() {
         let paths = ["a", "b", "a", "d", "d/x", "e", "d/x/y"].map(|p| RelPath::new(p).expect("good"));
         let b_to_a = vec![&paths[1], &paths[5]];
-        let touched: Vec<Vec<&RelPath>> = vec![
-            vec![&paths[0]],
-            b_to_a,
-            vec![&paths[2]],
-            vec![&paths[3]],
-            vec![&paths[5]],
-            vec![&paths[6]],
-        ];
+        let touched: Vec<Vec<&RelPath>> =
+            vec![vec![&paths[0]], b_to_a, vec![&paths[2]], vec![&paths[3]], vec![&paths[5]], vec![&paths[6]]];
         assert_eq!(groups(&touched), [vec![0, 2], vec![1, 4], vec![3, 5]]);
     }
 }

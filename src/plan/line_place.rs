@@ -44,32 +44,20 @@ struct Places {
 impl<'a> Search<'a> {
     fn new(doc: &'a Document<'a>, lines: &'a Lines<'a>, pass: &'a Pass) -> Self {
         let index = LineIndex::new(lines.texts().map(|line| (pass.key)(line)));
-        Self {
-            doc,
-            lines,
-            pass,
-            index,
-        }
+        Self { doc, lines, pass, index }
     }
 
     fn run(&self, hunks: &[&LineHunk]) -> Vec<Result<Located, Refusal>> {
         let mut places: Vec<_> = hunks.iter().map(|hunk| self.places(hunk)).collect();
         follow_hints(hunks, &mut places);
         choose_by_order(hunks, &mut places);
-        hunks
-            .iter()
-            .zip(places)
-            .map(|(hunk, found)| found.and_then(|p| self.take(hunk, p)))
-            .collect()
+        hunks.iter().zip(places).map(|(hunk, found)| found.and_then(|p| self.take(hunk, p))).collect()
     }
 
     /// All places of one hunk that its own words allow.
     fn places(&self, hunk: &LineHunk) -> Result<Places, Refusal> {
         let regions = self.regions(&hunk.anchors)?;
-        let rows: Vec<_> = hunk
-            .old_rows()
-            .map(|row| (self.pass.key)(row.as_bytes()))
-            .collect();
+        let rows: Vec<_> = hunk.old_rows().map(|row| (self.pass.key)(row.as_bytes())).collect();
         if rows.is_empty() {
             return self.gap(hunk, &regions);
         }
@@ -92,38 +80,22 @@ impl<'a> Search<'a> {
                 notes.push(WarningCode::EofNotAtEnd);
             }
         }
-        Ok(Places {
-            starts,
-            pass: self.pass.name,
-            notes,
-        })
+        Ok(Places { starts, pass: self.pass.name, notes })
     }
 
     /// The places that only blank lines follow.
     fn at_end(&self, starts: &[usize], rows: usize) -> Vec<usize> {
         let blank = |line: usize| self.lines.text(line).trim_ascii().is_empty();
-        let tail = (0..self.lines.len())
-            .rev()
-            .take_while(|&line| blank(line))
-            .count();
+        let tail = (0..self.lines.len()).rev().take_while(|&line| blank(line)).count();
         let first_of_tail = self.lines.len() - tail;
-        starts
-            .iter()
-            .copied()
-            .filter(|start| start + rows >= first_of_tail)
-            .collect()
+        starts.iter().copied().filter(|start| start + rows >= first_of_tail).collect()
     }
 
     fn not_below_anchor(&self, hunk: &LineHunk, rows: &[impl AsRef<[u8]>]) -> Refusal {
         let line = self.index.find(rows).first().map_or(0, |l| l + 1);
         let anchor = hunk.anchors.last().map_or("", Text::as_str);
-        Refusal::new(
-            Code::NoMatch,
-            format!("the lines do not stand below the anchor {anchor:?}"),
-        )
-        .hint(format!(
-            "they stand at line {line}, above it: correct or drop the anchor"
-        ))
+        Refusal::new(Code::NoMatch, format!("the lines do not stand below the anchor {anchor:?}"))
+            .hint(format!("they stand at line {line}, above it: correct or drop the anchor"))
     }
 
     /// Where the text below the anchors stands: `None` without anchors.
@@ -141,15 +113,8 @@ impl<'a> Search<'a> {
                 )
                 .hint("an anchor is a whole line of the file, blanks at both ends aside"));
             }
-            regions = Some(
-                found
-                    .into_iter()
-                    .map(|line| Region {
-                        line,
-                        end: self.scope_end(line),
-                    })
-                    .collect(),
-            );
+            regions =
+                Some(found.into_iter().map(|line| Region { line, end: self.scope_end(line) }).collect());
         }
         Ok(regions)
     }
@@ -161,11 +126,7 @@ impl<'a> Search<'a> {
             return exact.to_vec();
         }
         let wanted = anchor.trim().as_bytes();
-        let trimmed = self
-            .lines
-            .texts()
-            .enumerate()
-            .filter(|(_, text)| text.trim_ascii() == wanted);
+        let trimmed = self.lines.texts().enumerate().filter(|(_, text)| text.trim_ascii() == wanted);
         trimmed.map(|(line, _)| line).collect()
     }
 
@@ -176,9 +137,7 @@ impl<'a> Search<'a> {
             let text = self.lines.text(l);
             !text.trim_ascii().is_empty() && indent(text) <= depth
         };
-        (line + 1..self.lines.len())
-            .find(outside)
-            .unwrap_or(self.lines.len())
+        (line + 1..self.lines.len()).find(outside).unwrap_or(self.lines.len())
     }
 
     /// The gap where a hunk without old rows goes: below its anchor, at its numbers, or at the end.
@@ -193,20 +152,9 @@ impl<'a> Search<'a> {
                 }
                 (vec![after], Vec::new())
             }
-            _ => (
-                vec![end],
-                if hunk.at_end {
-                    Vec::new()
-                } else {
-                    vec![WarningCode::AppendEof]
-                },
-            ),
+            _ => (vec![end], if hunk.at_end { Vec::new() } else { vec![WarningCode::AppendEof] }),
         };
-        Ok(Places {
-            starts,
-            pass: "insert",
-            notes,
-        })
+        Ok(Places { starts, pass: "insert", notes })
     }
 
     fn take(&self, hunk: &LineHunk, places: Places) -> Result<Located, Refusal> {
@@ -215,14 +163,7 @@ impl<'a> Search<'a> {
             let offsets = places.starts.iter().map(|&line| self.lines.range(line).start);
             let total = places.starts.len();
             let once = crate::edit::Occurrence::Once;
-            return Err(explain::several_places(
-                self.doc.body,
-                offsets,
-                total,
-                rows,
-                places.pass,
-                once,
-            ));
+            return Err(explain::several_places(self.doc.body, offsets, total, rows, places.pass, once));
         };
         let script = line_script::script(self.lines, hunk, start);
         let (added, removed) = (script.added, script.removed);
@@ -249,18 +190,10 @@ struct Region {
 /// The lines inside the scope of an anchor; without any, all lines below one.
 fn inside(lines: &[usize], regions: &[Region]) -> Vec<usize> {
     let within = |rule: fn(&Region, usize) -> bool| -> Vec<usize> {
-        lines
-            .iter()
-            .copied()
-            .filter(|&l| regions.iter().any(|r| rule(r, l)))
-            .collect()
+        lines.iter().copied().filter(|&l| regions.iter().any(|r| rule(r, l))).collect()
     };
     let scoped = within(|r, l| (r.line..r.end).contains(&l));
-    if scoped.is_empty() {
-        within(|r, l| l >= r.line)
-    } else {
-        scoped
-    }
+    if scoped.is_empty() { within(|r, l| l >= r.line) } else { scoped }
 }
 
 fn indent(text: &[u8]) -> usize {
@@ -276,11 +209,7 @@ fn follow_hints(hunks: &[&LineHunk], places: &mut [Result<Places, Refusal>]) {
         }
         _ => None,
     };
-    let drifts: Vec<_> = hunks
-        .iter()
-        .zip(places.iter())
-        .map(|(h, p)| drift(h, p))
-        .collect();
+    let drifts: Vec<_> = hunks.iter().zip(places.iter()).map(|(h, p)| drift(h, p)).collect();
     for (i, found) in places.iter_mut().enumerate() {
         let (Some((line, _)), Ok(found)) = (hunks[i].hint, found) else {
             continue;

@@ -26,10 +26,7 @@ pub(super) fn script(lines: &Lines<'_>, hunk: &LineHunk, at: usize) -> LineScrip
             continue;
         }
         if !open {
-            runs.push(Run {
-                lines: line..line,
-                added: Vec::new(),
-            });
+            runs.push(Run { lines: line..line, added: Vec::new() });
             open = true;
         }
         let Some(run) = runs.last_mut() else { continue };
@@ -42,10 +39,7 @@ pub(super) fn script(lines: &Lines<'_>, hunk: &LineHunk, at: usize) -> LineScrip
         }
     }
     let explicit = (hunk.old_unterminated || hunk.new_unterminated).then_some(!hunk.new_unterminated);
-    let mut script = LineScript {
-        core,
-        ..LineScript::default()
-    };
+    let mut script = LineScript::default();
     for run in &runs {
         script.added += run.added.len();
         script.removed += run.lines.len();
@@ -65,11 +59,7 @@ impl Run<'_> {
     fn write(&self, lines: &Lines<'_>, explicit: Option<bool>, parts: &mut Vec<Replacement>) {
         let at_end = self.lines.end == lines.len();
         let kept_state = lines.is_empty() || lines.terminator(lines.len() - 1).is_some();
-        let terminated = if at_end {
-            explicit.unwrap_or(kept_state)
-        } else {
-            true
-        };
+        let terminated = if at_end { explicit.unwrap_or(kept_state) } else { true };
         let range = lines.span(self.lines.clone());
         let mut bytes = Vec::new();
         let before = self.lines.start.checked_sub(1);
@@ -83,9 +73,7 @@ impl Run<'_> {
             _ => lines.terminator_for(self.lines.start),
         };
         for (i, text) in self.added.iter().enumerate() {
-            let own = (i < self.lines.len())
-                .then(|| lines.terminator(self.lines.start + i))
-                .flatten();
+            let own = (i < self.lines.len()).then(|| lines.terminator(self.lines.start + i)).flatten();
             end = own.unwrap_or(end);
             bytes.extend_from_slice(text.as_bytes());
             if terminated || i + 1 < self.added.len() {
@@ -107,18 +95,13 @@ mod tests {
             ("-", text) => Row::Remove(text.into()),
             (_, text) => Row::Keep(text.into()),
         };
-        LineHunk {
-            rows: body.split('|').map(row).collect(),
-            ..LineHunk::default()
-        }
+        LineHunk { rows: body.split('|').map(row).collect(), ..LineHunk::default() }
     }
 
     fn check(file: &str, at: usize, hunk: &LineHunk, expected: &str) {
         let lines = Lines::new(file.as_bytes(), Breaks::Lf);
         let script = script(&lines, hunk, at);
-        let result = TextEdit::new(script.parts)
-            .expect("disjoint")
-            .apply(file.as_bytes());
+        let result = TextEdit::new(script.parts).expect("disjoint").apply(file.as_bytes());
         assert_eq!(String::from_utf8_lossy(&result), expected, "{file:?} {hunk:?}");
     }
 
@@ -142,15 +125,9 @@ mod tests {
 
     #[test]
     fn the_marker_decides_where_it_stands() {
-        let new = LineHunk {
-            new_unterminated: true,
-            ..hunk(" a|-b|+B")
-        };
+        let new = LineHunk { new_unterminated: true, ..hunk(" a|-b|+B") };
         check("a\nb\n", 0, &new, "a\nB");
-        let old = LineHunk {
-            old_unterminated: true,
-            ..hunk(" a|-b|+B")
-        };
+        let old = LineHunk { old_unterminated: true, ..hunk(" a|-b|+B") };
         check("a\nb", 0, &old, "a\nB\n");
     }
 }

@@ -100,10 +100,7 @@ pub struct LineRange {
 impl LineRange {
     /// `count` lines from `first` on.
     pub fn new(first: usize, count: usize) -> Self {
-        Self {
-            first,
-            last: (first + count).saturating_sub(1),
-        }
+        Self { first, last: (first + count).saturating_sub(1) }
     }
 
     /// The number of lines.
@@ -118,10 +115,7 @@ impl LineRange {
 
     fn moved(self, by: isize) -> Self {
         let shift = |n: usize| n.saturating_add_signed(by);
-        Self {
-            first: shift(self.first),
-            last: shift(self.last),
-        }
+        Self { first: shift(self.first), last: shift(self.last) }
     }
 }
 
@@ -151,11 +145,7 @@ mod tests {
 
     fn hunk(first: usize, old: usize, new: usize) -> PlacedHunk {
         PlacedHunk {
-            origin: Origin {
-                entry: 1,
-                hunk: 1,
-                line: 1,
-            },
+            origin: Origin { entry: 1, hunk: 1, line: 1 },
             pass: "exact",
             old_lines: LineRange::new(first, old),
             new_lines: LineRange::new(first, new),
@@ -171,10 +161,7 @@ mod tests {
         append_step(&mut all, vec![hunk(10, 1, 3)]);
         append_step(&mut all, vec![hunk(2, 1, 2)]);
         append_step(&mut all, vec![hunk(20, 1, 1)]);
-        let shown: Vec<_> = all
-            .iter()
-            .map(|h| (h.old_lines.first, h.new_lines.first))
-            .collect();
+        let shown: Vec<_> = all.iter().map(|h| (h.old_lines.first, h.new_lines.first)).collect();
         assert_eq!(shown, [(10, 11), (2, 2), (17, 20)]);
     }
 }

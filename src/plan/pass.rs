@@ -24,11 +24,8 @@ pub(super) enum Texts {
 pub(super) const PASSES: &[Pass] = &[EXACT];
 
 /// P0: bytes are equal, terminators aside.
-pub(super) const EXACT: Pass = Pass {
-    name: "exact",
-    key: |line| Cow::Borrowed(line),
-    texts: Texts::Substring,
-};
+pub(super) const EXACT: Pass =
+    Pass { name: "exact", key: |line| Cow::Borrowed(line), texts: Texts::Substring };
 
 /// The name of the pass that a file that is not UTF-8 stops at, and of the last one today.
 pub(super) const LAST: &str = EXACT.name;

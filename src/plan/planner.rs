@@ -47,11 +47,7 @@ pub fn plan(
     options: &Options,
     sink: &dyn Sink,
 ) -> Result<Plan, NoPlan> {
-    let resolved: Vec<_> = batch
-        .operations
-        .par_iter()
-        .map(|op| resolve(op, source))
-        .collect();
+    let resolved: Vec<_> = batch.operations.par_iter().map(|op| resolve(op, source)).collect();
     let mut refusals: Vec<Refusal> = Vec::new();
     let mut entries = Vec::with_capacity(resolved.len());
     for result in resolved {
@@ -72,27 +68,17 @@ pub fn plan(
 
 fn resolve<'a>(operation: &'a FileOperation, source: &dyn Source) -> Result<Entry<'a>, Refusal> {
     let (last, to) = match &operation.action {
-        Action::Modify { .. }
-        | Action::Create {
-            existing: Existing::Replace,
-            ..
-        } => (LastLink::Follow, None),
+        Action::Modify { .. } | Action::Create { existing: Existing::Replace, .. } => {
+            (LastLink::Follow, None)
+        }
         Action::Create { .. } | Action::Delete => (LastLink::Keep, None),
         Action::Rename { to, .. } => (LastLink::Keep, Some(to)),
     };
     let at =
         |refusal: Refusal, path: &crate::edit::BatchPath| refusal.at(operation.origin).on(path.0.clone());
-    let target = source
-        .resolve(&operation.path, last)
-        .map_err(|r| at(r, &operation.path))?;
-    let to = to
-        .map(|to| source.resolve(to, LastLink::Keep).map_err(|r| at(r, to)))
-        .transpose()?;
-    Ok(Entry {
-        operation,
-        target,
-        to,
-    })
+    let target = source.resolve(&operation.path, last).map_err(|r| at(r, &operation.path))?;
+    let to = to.map(|to| source.resolve(to, LastLink::Keep).map_err(|r| at(r, to))).transpose()?;
+    Ok(Entry { operation, target, to })
 }
 
 fn paths<'a>(entry: &'a Entry<'_>) -> Vec<&'a RelPath> {
@@ -120,11 +106,8 @@ fn run_group<'e>(
 ) -> GroupDone {
     let mut composer = Composer::new(source, options);
     entries.for_each(|entry| composer.run(entry));
-    let mut done = GroupDone {
-        refusals: composer.refusals,
-        warnings: composer.warnings,
-        ..GroupDone::default()
-    };
+    let mut done =
+        GroupDone { refusals: composer.refusals, warnings: composer.warnings, ..GroupDone::default() };
     if !done.refusals.is_empty() {
         stop.store(true, Ordering::Relaxed);
         return done;
@@ -154,23 +137,13 @@ fn after(slot: &Slot) -> Node {
 }
 
 fn node_of(slot: &Slot, content: &Content) -> Node {
-    let unchanged = slot
-        .old
-        .as_ref()
-        .is_some_and(|old| Arc::ptr_eq(old, &content.bytes) || old == &content.bytes);
+    let unchanged =
+        slot.old.as_ref().is_some_and(|old| Arc::ptr_eq(old, &content.bytes) || old == &content.bytes);
     let hash = slot.before.hash().filter(|_| unchanged);
     let hash = hash.unwrap_or_else(|| Hash::of(&content.bytes));
     let same_file = content.origin.as_ref() == Some(&slot.path);
-    let mode = if unchanged && same_file {
-        content.mode
-    } else {
-        crate::disk::kept_mode(content.mode)
-    };
-    Node::File {
-        hash,
-        mode,
-        size: content.bytes.len() as u64,
-    }
+    let mode = if unchanged && same_file { content.mode } else { crate::disk::kept_mode(content.mode) };
+    Node::File { hash, mode, size: content.bytes.len() as u64 }
 }
 
 /// What the sink gets for a path; nothing for one that stays as it is.
@@ -205,9 +178,7 @@ fn planned(slots: &[Slot]) -> Vec<(usize, PlannedFile)> {
         // A moved file is told once, at its new place; a file that came and went is not told at all.
         !(gone && (sources.contains(&slot.path) || slot.before.is_absent()))
     });
-    listed
-        .map(|slot| (slot.entry, planned_file(slots, slot, moved(&slot))))
-        .collect()
+    listed.map(|slot| (slot.entry, planned_file(slots, slot, moved(&slot)))).collect()
 }
 
 fn planned_file(slots: &[Slot], slot: &Slot, from: Option<RelPath>) -> PlannedFile {
@@ -219,32 +190,14 @@ fn planned_file(slots: &[Slot], slot: &Slot, from: Option<RelPath>) -> PlannedFi
         (None, false) if matches!(slot.before, Node::File { .. }) => FileAction::Modify,
         (None, false) => FileAction::Create,
     };
-    let source = from
-        .as_ref()
-        .and_then(|from| slots.iter().find(|s| s.path == *from))
-        .unwrap_or(slot);
+    let source = from.as_ref().and_then(|from| slots.iter().find(|s| s.path == *from)).unwrap_or(slot);
     let (added, removed, hunks) = match &slot.now {
         Now::File(c) if action != FileAction::None => (c.added, c.removed, c.hunks.clone()),
         Now::File(c) => (0, 0, c.hunks.clone()),
-        _ => (
-            0,
-            slot.old
-                .as_ref()
-                .map_or(0, |old| bstr::ByteSlice::lines(&old[..]).count()),
-            Vec::new(),
-        ),
+        _ => (0, slot.old.as_ref().map_or(0, |old| bstr::ByteSlice::lines(&old[..]).count()), Vec::new()),
     };
     let before = source.before.clone();
-    PlannedFile {
-        path: slot.path.clone(),
-        from,
-        action,
-        before,
-        after,
-        added,
-        removed,
-        hunks,
-    }
+    PlannedFile { path: slot.path.clone(), from, action, before, after, added, removed, hunks }
 }
 
 fn hard_link(slot: &Slot) -> Option<Warning> {
@@ -263,11 +216,7 @@ fn assemble(batch: &ChangeSet, mut refusals: Vec<Refusal>, done: Vec<GroupDone>)
     let mut warnings: Vec<Warning> = batch
         .warnings
         .iter()
-        .map(|w| Warning {
-            code: w.code,
-            path: None,
-            message: format!("entry {}: {}", w.entry, w.message),
-        })
+        .map(|w| Warning { code: w.code, path: None, message: format!("entry {}: {}", w.entry, w.message) })
         .collect();
     let mut files = Vec::new();
     let mut sink_full = false;
@@ -292,19 +241,11 @@ fn assemble(batch: &ChangeSet, mut refusals: Vec<Refusal>, done: Vec<GroupDone>)
 
 /// Notes of hunks that a person should read are warnings too.
 fn note_warnings(file: &PlannedFile) -> Vec<Warning> {
-    let notes = file
-        .hunks
-        .iter()
-        .flat_map(|hunk| hunk.notes.iter().map(move |note| (hunk, *note)));
+    let notes = file.hunks.iter().flat_map(|hunk| hunk.notes.iter().map(move |note| (hunk, *note)));
     let warning = |(hunk, code): (&super::PlacedHunk, WarningCode)| Warning {
         code,
         path: Some(file.path.as_bstr().to_owned()),
-        message: format!(
-            "entry {}, hunk {}: {}",
-            hunk.origin.entry,
-            hunk.origin.hunk,
-            note_text(code)
-        ),
+        message: format!("entry {}, hunk {}: {}", hunk.origin.entry, hunk.origin.hunk, note_text(code)),
     };
     notes.map(warning).collect()
 }

@@ -58,14 +58,7 @@ pub struct Nearest {
 impl Refusal {
     /// A refusal with nothing but its code and words.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self {
-            code,
-            message: message.into(),
-            origin: None,
-            path: None,
-            hint: None,
-            evidence: None,
-        }
+        Self { code, message: message.into(), origin: None, path: None, hint: None, evidence: None }
     }
 
     /// Says where in the batch it stands, unless that is known already.

@@ -19,10 +19,7 @@ pub(super) fn substrings(hay: &[u8], needle: &[u8], most: usize) -> Hits {
         return Hits::default();
     };
     if finder.find(&hay[first + 1..]).is_none() {
-        return Hits {
-            starts: vec![first],
-            total: 1,
-        };
+        return Hits { starts: vec![first], total: 1 };
     }
     occurrences(hay, needle, most)
 }
@@ -81,10 +78,7 @@ pub(super) fn only_order(starts: &[Vec<usize>], lengths: &[usize]) -> Option<Vec
         };
         let (mut next, mut sum, mut last) = (0, 0u8, 0);
         let row = here.iter().map(|&start| {
-            while starts[before]
-                .get(next)
-                .is_some_and(|s| s + lengths[before] <= start)
-            {
+            while starts[before].get(next).is_some_and(|s| s + lengths[before] <= start) {
                 if ways[before][next].0 > 0 {
                     sum = (sum + ways[before][next].0).min(2);
                     last = next;
@@ -122,11 +116,7 @@ pub(super) struct LineIndex<'a> {
 impl<'a> LineIndex<'a> {
     /// Classes `lines` by their keys.
     pub(super) fn new(lines: impl Iterator<Item = Cow<'a, [u8]>>) -> Self {
-        let mut index = Self {
-            classes: Vec::new(),
-            by_key: HashMap::new(),
-            lines: Vec::new(),
-        };
+        let mut index = Self { classes: Vec::new(), by_key: HashMap::new(), lines: Vec::new() };
         for (line, key) in lines.enumerate() {
             let class = match index.by_key.get(&*key) {
                 Some(&class) => class,
@@ -148,17 +138,12 @@ impl<'a> LineIndex<'a> {
 
     /// All lines whose key is `key`.
     pub(super) fn lines_of(&self, key: &[u8]) -> &[usize] {
-        self.by_key
-            .get(key)
-            .map_or(&[], |&class| &self.lines[class as usize])
+        self.by_key.get(key).map_or(&[], |&class| &self.lines[class as usize])
     }
 
     /// Where the rows (keys, not empty) stand one after the other: first lines, ascending.
     pub(super) fn find<K: AsRef<[u8]>>(&self, rows: &[K]) -> Vec<usize> {
-        let wanted: Option<Vec<u32>> = rows
-            .iter()
-            .map(|r| self.by_key.get(r.as_ref()).copied())
-            .collect();
+        let wanted: Option<Vec<u32>> = rows.iter().map(|r| self.by_key.get(r.as_ref()).copied()).collect();
         let Some(wanted) = wanted.filter(|w| !w.is_empty() && w.len() <= self.classes.len()) else {
             return Vec::new();
         };
@@ -172,9 +157,7 @@ impl<'a> LineIndex<'a> {
             return occurrences(&self.classes, &wanted, usize::MAX).starts;
         }
         let starts = seeds.iter().filter_map(|line| line.checked_sub(rarest));
-        starts
-            .filter(|&s| self.classes.get(s..s + wanted.len()) == Some(&wanted[..]))
-            .collect()
+        starts.filter(|&s| self.classes.get(s..s + wanted.len()) == Some(&wanted[..])).collect()
     }
 }
 
@@ -207,11 +190,7 @@ mod tests {
         assert_eq!(only_order(&[vec![0, 9], vec![4]], &[2, 1]), Some(vec![0, 4]));
         assert_eq!(only_order(&[vec![0, 2], vec![4]], &[2, 1]), None, "two ways");
         assert_eq!(only_order(&[vec![5], vec![4]], &[2, 1]), None, "no way");
-        assert_eq!(
-            only_order(&[vec![0], vec![1, 2]], &[2, 1]),
-            Some(vec![0, 2]),
-            "no overlap"
-        );
+        assert_eq!(only_order(&[vec![0], vec![1, 2]], &[2, 1]), Some(vec![0, 2]), "no overlap");
     }
 
     #[test]

@@ -37,14 +37,7 @@ pub(super) fn run(content: &[u8], step: &Step) -> Result<StepDone, Vec<Refusal>>
 }
 
 fn step_origin(step: &Step) -> crate::edit::Origin {
-    step.hunks.first().map_or(
-        crate::edit::Origin {
-            entry: 0,
-            hunk: 0,
-            line: 0,
-        },
-        |h| h.origin,
-    )
+    step.hunks.first().map_or(crate::edit::Origin { entry: 0, hunk: 0, line: 0 }, |h| h.origin)
 }
 
 fn locate(doc: &Document<'_>, hunks: &[Hunk]) -> Result<Vec<Located>, Vec<Refusal>> {
@@ -96,10 +89,7 @@ fn write(doc: &Document<'_>, step: &Step, located: Vec<Located>) -> Result<StepD
     })?;
     let mut bytes = doc.mark.to_vec();
     bytes.append(&mut edit.apply(doc.body));
-    Ok(StepDone {
-        bytes,
-        hunks: number(step, &placed),
-    })
+    Ok(StepDone { bytes, hunks: number(step, &placed) })
 }
 
 fn overlap(first: &Hunk, second: &Hunk) -> Refusal {

@@ -15,11 +15,7 @@ const KEPT: usize = 64;
 
 /// CRLF is LF here: terminators are equated.
 fn with_lf(text: &str) -> Cow<'_, str> {
-    if text.contains("\r\n") {
-        Cow::Owned(text.replace("\r\n", "\n"))
-    } else {
-        Cow::Borrowed(text)
-    }
+    if text.contains("\r\n") { Cow::Owned(text.replace("\r\n", "\n")) } else { Cow::Borrowed(text) }
 }
 
 /// The place or places of `old` in `doc`, and what is written there.
@@ -51,10 +47,7 @@ fn places(pass: &Pass, hay: &Haystack<'_>, old: &str, occurrence: Occurrence) ->
         (Texts::Substring, Occurrence::Once) => substrings(&hay.text, old.as_bytes(), KEPT),
         (Texts::Substring, Occurrence::All | Occurrence::Exactly(_)) => {
             let starts = disjoint_substrings(&hay.text, old.as_bytes());
-            Hits {
-                total: starts.len(),
-                starts,
-            }
+            Hits { total: starts.len(), starts }
         }
     }
 }
@@ -75,23 +68,11 @@ fn decide(
     if !fits {
         let lines = old.split_inclusive('\n').count();
         let offsets = hits.starts.iter().map(|&s| hay.original(s));
-        return Err(explain::several_places(
-            doc.body, offsets, hits.total, lines, pass.name, occurrence,
-        ));
+        return Err(explain::several_places(doc.body, offsets, hits.total, lines, pass.name, occurrence));
     }
     let mut all: Option<Located> = None;
     for &start in &hits.starts {
-        let one = write(
-            doc,
-            pass,
-            &Place {
-                body: doc.body,
-                hay,
-                breaks,
-                start,
-            },
-            (old, new),
-        );
+        let one = write(doc, pass, &Place { body: doc.body, hay, breaks, start }, (old, new));
         all = Some(match all {
             None => one,
             Some(sum) => joined(sum, one),
@@ -120,28 +101,15 @@ fn write(doc: &Document<'_>, pass: &Pass, place: &Place<'_>, (old, new): (&str, 
     let end = place.start + old.len();
     let line = newlines(&text[..place.start]);
     // The last newline of the old text ends its last line; it does not start one more.
-    let old_count = newlines(old[..old.len() - 1].as_bytes()) + 1;
+    let old_count = newlines(&old.as_bytes()[..old.len() - 1]) + 1;
     let new_count = (old_count + newlines(new.as_bytes())).saturating_sub(newlines(old.as_bytes()));
     let whole_lines = (place.start == 0 || text[place.start - 1] == b'\n')
         && text.get(end) == Some(&b'\n')
         && !old.ends_with('\n');
-    let notes = if new.is_empty() && whole_lines {
-        vec![WarningCode::EmptyLineLeft]
-    } else {
-        Vec::new()
-    };
+    let notes = if new.is_empty() && whole_lines { vec![WarningCode::EmptyLineLeft] } else { Vec::new() };
     debug_assert!(end <= text.len() && doc.body.len() >= text.len());
     let (added, removed) = (script.added, script.removed);
-    Located {
-        parts: script.parts,
-        line,
-        old_count,
-        new_count,
-        added,
-        removed,
-        pass: pass.name,
-        notes,
-    }
+    Located { parts: script.parts, line, old_count, new_count, added, removed, pass: pass.name, notes }
 }
 
 /// Fills an empty file.
@@ -155,10 +123,7 @@ pub(super) fn fill(doc: &Document<'_>, new: &Text) -> Result<Located, Refusal> {
     }
     let lines = new.lines().count();
     Ok(Located {
-        parts: vec![Replacement {
-            range: 0..0,
-            bytes: new.as_bytes().to_vec(),
-        }],
+        parts: vec![Replacement { range: 0..0, bytes: new.as_bytes().to_vec() }],
         line: 0,
         old_count: 0,
         new_count: lines,
@@ -171,10 +136,7 @@ pub(super) fn fill(doc: &Document<'_>, new: &Text) -> Result<Located, Refusal> {
 
 /// Pieces stand in order and without overlap; there must be one way only to place them.
 pub(super) fn pieces(doc: &Document<'_>, pieces: &[(Text, Text)]) -> Result<Located, Refusal> {
-    let pieces: Vec<_> = pieces
-        .iter()
-        .map(|(old, new)| (with_lf(old), with_lf(new)))
-        .collect();
+    let pieces: Vec<_> = pieces.iter().map(|(old, new)| (with_lf(old), with_lf(new))).collect();
     let named: Vec<_> = pieces.iter().filter(|(old, _)| !old.is_empty()).collect();
     let hay = Haystack::new(doc.body, Breaks::Lf);
     let mut hits = Vec::with_capacity(named.len());
@@ -194,17 +156,7 @@ pub(super) fn pieces(doc: &Document<'_>, pieces: &[(Text, Text)]) -> Result<Loca
         .hint("put more lines around each placeholder"));
     };
     let written = named.iter().zip(starts).map(|((old, new), start)| {
-        write(
-            doc,
-            &EXACT,
-            &Place {
-                body: doc.body,
-                hay: &hay,
-                breaks: Breaks::Lf,
-                start,
-            },
-            (old, new),
-        )
+        write(doc, &EXACT, &Place { body: doc.body, hay: &hay, breaks: Breaks::Lf, start }, (old, new))
     });
     written
         .reduce(joined)

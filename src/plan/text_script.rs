@@ -51,36 +51,14 @@ fn line_diff(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
     let same = |(a, b): &(&&str, &&str)| bare(a) == bare(b);
     let head = old.iter().zip(new).take_while(same).count();
     let most = old.len().min(new.len()) - head;
-    let tail = old
-        .iter()
-        .rev()
-        .zip(new.iter().rev())
-        .take(most)
-        .take_while(same)
-        .count();
+    let tail = old.iter().rev().zip(new.iter().rev()).take(most).take_while(same).count();
     let (o, n) = (head..old.len() - tail, head..new.len() - tail);
     if o.len().saturating_mul(n.len()) > DIFF_LIMIT {
-        let middle = DiffOp::Replace {
-            old_index: head,
-            old_len: o.len(),
-            new_index: head,
-            new_len: n.len(),
-        };
-        return [
-            DiffOp::Equal {
-                old_index: 0,
-                new_index: 0,
-                len: head,
-            },
-            middle,
-        ]
-        .into_iter()
-        .chain([DiffOp::Equal {
-            old_index: o.end,
-            new_index: n.end,
-            len: tail,
-        }])
-        .collect();
+        let middle = DiffOp::Replace { old_index: head, old_len: o.len(), new_index: head, new_len: n.len() };
+        return [DiffOp::Equal { old_index: 0, new_index: 0, len: head }, middle]
+            .into_iter()
+            .chain([DiffOp::Equal { old_index: o.end, new_index: n.end, len: tail }])
+            .collect();
     }
     let texts = |tokens: &[&str]| tokens.iter().map(|t| bare(t).to_owned()).collect::<Vec<_>>();
     similar::capture_diff_slices(Algorithm::Myers, &texts(old), &texts(new))
@@ -106,13 +84,7 @@ impl<'a> Writer<'a> {
         }
         let end = place.hay.original(at);
         spans.push(end..end);
-        Self {
-            place,
-            old: lines,
-            new: new.split_inclusive('\n').collect(),
-            spans,
-            script: Script::default(),
-        }
+        Self { place, old: lines, new: new.split_inclusive('\n').collect(), spans, script: Script::default() }
     }
 
     fn put(&mut self, op: DiffOp) {
@@ -134,11 +106,8 @@ impl<'a> Writer<'a> {
         if new.len() > paired {
             let at = self.spans[old.end].start;
             // Further lines end as the line before them does, be it replaced or kept.
-            let near = if old.is_empty() {
-                Near::Before(at)
-            } else {
-                Near::Own(self.spans[old.end - 1].start)
-            };
+            let near =
+                if old.is_empty() { Near::Before(at) } else { Near::Own(self.spans[old.end - 1].start) };
             self.replace(at..at, new.start + paired..new.end, near);
         }
     }
@@ -150,28 +119,18 @@ impl<'a> Writer<'a> {
         match (old.ends_with('\n'), new.ends_with('\n')) {
             (false, true) => {
                 let end = self.terminator(Near::Own(span.start)).as_bytes().to_vec();
-                self.script.parts.push(Replacement {
-                    range: span.end..span.end,
-                    bytes: end,
-                });
+                self.script.parts.push(Replacement { range: span.end..span.end, bytes: end });
             }
             (true, false) => {
                 let text_end = span.start + old.len() - 1;
-                self.script.parts.push(Replacement {
-                    range: text_end..span.end,
-                    bytes: Vec::new(),
-                });
+                self.script.parts.push(Replacement { range: text_end..span.end, bytes: Vec::new() });
             }
             _ => {}
         }
     }
 
     fn replace(&mut self, range: Range<usize>, new: Range<usize>, near: Near) {
-        let end = if new.is_empty() {
-            Terminator::Lf
-        } else {
-            self.terminator(near)
-        };
+        let end = if new.is_empty() { Terminator::Lf } else { self.terminator(near) };
         let mut bytes = Vec::new();
         for line in &self.new[new] {
             bytes.extend_from_slice(bare(line).as_bytes());
@@ -237,17 +196,10 @@ mod tests {
     fn check(body: &str, old: &str, new: &str, expected: &str, counts: (usize, usize)) {
         let hay = Haystack::new(body.as_bytes(), Breaks::Lf);
         let start = memchr::memmem::find(&hay.text, old.as_bytes()).expect("stands there");
-        let place = Place {
-            body: body.as_bytes(),
-            hay: &hay,
-            breaks: Breaks::Lf,
-            start,
-        };
+        let place = Place { body: body.as_bytes(), hay: &hay, breaks: Breaks::Lf, start };
         let script = script(&place, old, new);
         assert_eq!((script.added, script.removed), counts, "{old:?} -> {new:?}");
-        let result = TextEdit::new(script.parts)
-            .expect("disjoint")
-            .apply(body.as_bytes());
+        let result = TextEdit::new(script.parts).expect("disjoint").apply(body.as_bytes());
         assert_eq!(String::from_utf8_lossy(&result), expected, "{old:?} -> {new:?}");
     }
 

@@ -58,11 +58,7 @@ pub(super) struct Content {
 
 impl<'a> Tree<'a> {
     pub(super) fn new(source: &'a dyn Source) -> Self {
-        Self {
-            source,
-            slots: Vec::new(),
-            by_path: HashMap::new(),
-        }
+        Self { source, slots: Vec::new(), by_path: HashMap::new() }
     }
 
     /// The slot of `path`, read from the source at its first mention.
@@ -93,11 +89,7 @@ impl<'a> Tree<'a> {
                 Some(Now::File(_) | Now::Link | Now::Special) => return Err(no_folder(&folder)),
                 Some(Now::Absent | Now::Folder) => {}
                 None if known => {}
-                None => match self
-                    .source
-                    .stat(&folder)
-                    .map_err(|e| io_refusal("look at", &folder, &e))?
-                {
+                None => match self.source.stat(&folder).map_err(|e| io_refusal("look at", &folder, &e))? {
                     Some(stat) if stat.kind == Kind::Directory => known = true,
                     Some(_) => return Err(no_folder(&folder)),
                     None => {}
@@ -105,10 +97,7 @@ impl<'a> Tree<'a> {
             }
             above = folder.parent();
         }
-        let below = self
-            .slots
-            .iter()
-            .find(|s| s.path.is_below(path) && matches!(s.now, Now::File(_)));
+        let below = self.slots.iter().find(|s| s.path.is_below(path) && matches!(s.now, Now::File(_)));
         if let Some(file) = below {
             return Err(Refusal::new(
                 Code::NotRegular,
@@ -124,9 +113,7 @@ impl<'a> Tree<'a> {
     /// Whether the batch deletes everything in the folder `path`.
     fn emptied(&self, path: &RelPath) -> Result<(), Refusal> {
         for name in self.source.list(path).map_err(|e| io_refusal("list", path, &e))? {
-            let inner = path
-                .join(name.as_bstr())
-                .map_err(|e| Refusal::new(Code::Io, e.to_string()))?;
+            let inner = path.join(name.as_bstr()).map_err(|e| Refusal::new(Code::Io, e.to_string()))?;
             match self.now(&inner) {
                 Some(Now::Absent) => {}
                 Some(Now::Folder) | None
@@ -149,10 +136,7 @@ impl<'a> Tree<'a> {
 }
 
 fn no_folder(path: &RelPath) -> Refusal {
-    Refusal::new(
-        Code::NotRegular,
-        format!("{path} is not a folder, so nothing can stand below it"),
-    )
+    Refusal::new(Code::NotRegular, format!("{path} is not a folder, so nothing can stand below it"))
 }
 
 pub(super) fn io_refusal(what: &str, path: &RelPath, error: &std::io::Error) -> Refusal {
@@ -178,11 +162,7 @@ fn load(source: &dyn Source, path: &RelPath, entry: usize) -> Result<Slot, Refus
         Some(Kind::File) => {
             let (bytes, stat) = source.read(path).map_err(|e| io_refusal("read", path, &e))?;
             let bytes: Arc<[u8]> = bytes.into();
-            let before = Node::File {
-                hash: Hash::of(&bytes),
-                mode: stat.mode,
-                size: bytes.len() as u64,
-            };
+            let before = Node::File { hash: Hash::of(&bytes), mode: stat.mode, size: bytes.len() as u64 };
             let content = Content {
                 bytes: Arc::clone(&bytes),
                 origin: Some(path.clone()),

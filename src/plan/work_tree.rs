@@ -64,13 +64,7 @@ impl<'a, D: Disk> WorkTree<'a, D> {
         base: RelPath,
         rules: &'a dyn PathRules,
     ) -> Self {
-        Self {
-            folders,
-            roots,
-            base,
-            rules,
-            seen: Mutex::default(),
-        }
+        Self { folders, roots, base, rules, seen: Mutex::default() }
     }
 
     fn look(&self, path: &RelPath) -> io::Result<Seen> {
@@ -131,11 +125,7 @@ impl Walk {
 
 impl<D: Disk> WorkTree<'_, D> {
     fn start(&self, written: &BStr) -> Result<Walk, Refusal> {
-        let mut walk = Walk {
-            todo: Vec::new(),
-            at: self.base.clone(),
-            links: 0,
-        };
+        let mut walk = Walk { todo: Vec::new(), at: self.base.clone(), links: 0 };
         let drive = written.len() > 1 && written[0].is_ascii_alphabetic() && written[1] == b':';
         if written.is_empty() {
             return Err(Refusal::new(Code::Usage, "the path is empty"));
@@ -144,14 +134,10 @@ impl<D: Disk> WorkTree<'_, D> {
             return Err(Refusal::new(Code::Usage, "the path holds a NUL byte"));
         }
         if drive || written.starts_with(b"\\\\") || written == "~" || written.starts_with(b"~/") {
-            return Err(outside(
-                "the path is absolute in the way of another system or shell",
-            ));
+            return Err(outside("the path is absolute in the way of another system or shell"));
         }
         if written.starts_with(b"/") {
-            let rest = self
-                .below_root(written)
-                .ok_or_else(|| outside("the path lies outside the root"))?;
+            let rest = self.below_root(written).ok_or_else(|| outside("the path lies outside the root"))?;
             walk.at = RelPath::root();
             walk.push(rest);
         } else {
@@ -166,16 +152,10 @@ impl<D: Disk> WorkTree<'_, D> {
             return Ok(None);
         }
         if name == ".." {
-            walk.at = walk
-                .at
-                .parent()
-                .ok_or_else(|| outside("the path lies outside the root"))?;
+            walk.at = walk.at.parent().ok_or_else(|| outside("the path lies outside the root"))?;
             return Ok(None);
         }
-        let here = walk
-            .at
-            .join(name.as_bstr())
-            .map_err(|e| Refusal::new(Code::Usage, e.to_string()))?;
+        let here = walk.at.join(name.as_bstr()).map_err(|e| Refusal::new(Code::Usage, e.to_string()))?;
         if is_git_name(&name) {
             let message = "the path belongs to git";
             return Err(Refusal::new(Code::ProtectedPath, message).on(here.as_bstr()));
@@ -200,10 +180,7 @@ impl<D: Disk> WorkTree<'_, D> {
     fn follow(&self, walk: &mut Walk, link: &RelPath, target: &BStr) -> Result<(), Refusal> {
         walk.links += 1;
         if walk.links > MOST_LINKS {
-            return Err(Refusal::new(
-                Code::NotRegular,
-                format!("the link {link} leads in a circle"),
-            ));
+            return Err(Refusal::new(Code::NotRegular, format!("the link {link} leads in a circle")));
         }
         if target.starts_with(b"/") {
             let leads_out = || outside(&format!("the link {link} leads out of the root"));
@@ -237,10 +214,7 @@ impl<D: Disk> Source for WorkTree<'_, D> {
         }
         let path = walk.at;
         if path.is_root() {
-            return Err(Refusal::new(
-                Code::NotRegular,
-                "the path is the root folder itself",
-            ));
+            return Err(Refusal::new(Code::NotRegular, "the path is the root folder itself"));
         }
         if let Some(why) = self.rules.protects(&path) {
             return Err(Refusal::new(Code::ProtectedPath, why).on(path.as_bstr()));

@@ -11,6 +11,7 @@ use std::time::UNIX_EPOCH;
 
 /// The disk of a system without folder descriptors.
 #[derive(Clone, Copy, Default, Debug)]
+#[cfg_attr(test, allow(unreachable_pub))] // public where it is the disk
 pub struct PortableDisk;
 
 impl Disk for PortableDisk {
@@ -18,11 +19,7 @@ impl Disk for PortableDisk {
 
     fn open_root(&self, path: &Path) -> io::Result<Self::Dir> {
         let path = fs::canonicalize(path)?;
-        if path.is_dir() {
-            Ok(Arc::new(path))
-        } else {
-            Err(io::ErrorKind::NotADirectory.into())
-        }
+        if path.is_dir() { Ok(Arc::new(path)) } else { Err(io::ErrorKind::NotADirectory.into()) }
     }
 
     fn open_dir(&self, base: &Self::Dir, path: &RelPath) -> io::Result<Self::Dir> {
@@ -59,9 +56,7 @@ impl Disk for PortableDisk {
 
     fn read_link(&self, dir: &Self::Dir, name: &BStr) -> io::Result<BString> {
         let target = fs::read_link(at(dir, name)?)?;
-        Ok(Vec::from_path_buf(target)
-            .map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?
-            .into())
+        Ok(Vec::from_path_buf(target).map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?.into())
     }
 
     fn list(&self, dir: &Self::Dir) -> io::Result<Vec<BString>> {
@@ -75,16 +70,8 @@ impl Disk for PortableDisk {
 
     fn create(&self, dir: &Self::Dir, name: &BStr, bytes: &[u8], mode: u32) -> io::Result<()> {
         let path = at(dir, name)?;
-        OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(&path)?
-            .write_all(bytes)?;
-        if mode & 0o111 != 0 {
-            set_mode(&path, mode)
-        } else {
-            Ok(())
-        }
+        OpenOptions::new().write(true).create_new(true).open(&path)?.write_all(bytes)?;
+        if mode & 0o111 != 0 { set_mode(&path, mode) } else { Ok(()) }
     }
 
     fn overwrite_synced(&self, dir: &Self::Dir, name: &BStr, offset: u64, bytes: &[u8]) -> io::Result<()> {
@@ -95,7 +82,7 @@ impl Disk for PortableDisk {
     }
 
     fn create_link(&self, dir: &Self::Dir, name: &BStr, target: &BStr) -> io::Result<()> {
-        link(&target.to_path().map_err(io::Error::other)?, &at(dir, name)?)
+        link(target.to_path().map_err(io::Error::other)?, &at(dir, name)?)
     }
 
     fn create_dir(&self, dir: &Self::Dir, name: &BStr, _access: Access) -> io::Result<()> {
@@ -156,8 +143,7 @@ impl Disk for PortableDisk {
 }
 
 fn os_name(name: &BStr) -> io::Result<&std::ffi::OsStr> {
-    name.to_os_str()
-        .map_err(|_| io::Error::from(io::ErrorKind::InvalidFilename))
+    name.to_os_str().map_err(|_| io::Error::from(io::ErrorKind::InvalidFilename))
 }
 
 fn at(dir: &Path, name: &BStr) -> io::Result<PathBuf> {
@@ -171,10 +157,7 @@ fn facts(found: &Metadata) -> Stat {
         t if t.is_dir() => Kind::Directory,
         _ => Kind::Special,
     };
-    let modified = found
-        .modified()
-        .ok()
-        .and_then(|t| t.duration_since(UNIX_EPOCH).ok());
+    let modified = found.modified().ok().and_then(|t| t.duration_since(UNIX_EPOCH).ok());
     let modified = modified.map_or(0, |d| d.as_nanos().cast_signed());
     Stat {
         kind,
@@ -183,12 +166,7 @@ fn facts(found: &Metadata) -> Stat {
         links: 1,
         owner: 0,
         group: 0,
-        stamp: Stamp {
-            file: (0, 0),
-            size: found.len(),
-            modified,
-            changed: 0,
-        },
+        stamp: Stamp { file: (0, 0), size: found.len(), modified, changed: 0 },
         mount: 0,
     }
 }
@@ -201,11 +179,7 @@ fn mode_of(found: &Metadata) -> u32 {
 
 #[cfg(not(unix))]
 fn mode_of(found: &Metadata) -> u32 {
-    if found.permissions().readonly() {
-        0o444
-    } else {
-        0o644
-    }
+    if found.permissions().readonly() { 0o444 } else { 0o644 }
 }
 
 #[cfg(unix)]

@@ -17,9 +17,7 @@ fn check_files<D: Disk>(disk: &D) {
     let dir = disk.open_dir(&root, &rel("d")).expect("opens");
     disk.create(&dir, "f".into(), b"one", 0o666).expect("made");
     assert_eq!(
-        disk.create(&dir, "f".into(), b"two", 0o666)
-            .expect_err("stands")
-            .kind(),
+        disk.create(&dir, "f".into(), b"two", 0o666).expect_err("stands").kind(),
         ErrorKind::AlreadyExists
     );
     assert_eq!(disk.read(&dir, "f".into()).expect("reads").0, b"one");
@@ -27,20 +25,15 @@ fn check_files<D: Disk>(disk: &D) {
     disk.create(&root, "g".into(), b"two", 0o666).expect("made");
     let clash = disk.rename((&root, "g".into()), (&dir, "f".into()), Rename::NoReplace);
     assert_eq!(clash.expect_err("stands").kind(), ErrorKind::AlreadyExists);
-    disk.rename((&root, "g".into()), (&dir, "h".into()), Rename::NoReplace)
-        .expect("moves");
+    disk.rename((&root, "g".into()), (&dir, "h".into()), Rename::NoReplace).expect("moves");
     let mut names = disk.list(&dir).expect("lists");
     names.sort();
     assert_eq!(names, ["f", "h"]);
     disk.overwrite_synced(&dir, "f".into(), 1, b"N").expect("writes");
     assert_eq!(disk.read(&dir, "f".into()).expect("reads").0, b"oNe");
     disk.set_mode(&dir, "f".into(), 0o600).expect("sets");
-    disk.copy_metadata((&dir, "f".into()), (&dir, "h".into()))
-        .expect("copies");
-    assert_eq!(
-        disk.stat(&dir, "h".into()).expect("stats").expect("there").mode,
-        0o600
-    );
+    disk.copy_metadata((&dir, "f".into()), (&dir, "h".into())).expect("copies");
+    assert_eq!(disk.stat(&dir, "h".into()).expect("stats").expect("there").mode, 0o600);
     assert!(disk.remove_dir(&root, "d".into()).is_err(), "not empty");
 }
 
@@ -50,14 +43,8 @@ fn check_links<D: Disk>(disk: &D) {
     disk.create_dir(&root, "d".into(), Access::Private).expect("made");
     disk.create_link(&root, "l".into(), "d".into()).expect("made");
     assert_eq!(disk.read_link(&root, "l".into()).expect("reads"), "d");
-    assert_eq!(
-        disk.stat(&root, "l".into()).expect("stats").expect("there").kind,
-        Kind::Link
-    );
-    let through = disk
-        .open_dir(&root, &rel("l"))
-        .map(|_| ())
-        .expect_err("a link is no folder");
+    assert_eq!(disk.stat(&root, "l".into()).expect("stats").expect("there").kind, Kind::Link);
+    let through = disk.open_dir(&root, &rel("l")).map(|_| ()).expect_err("a link is no folder");
     assert_eq!(through.kind(), ErrorKind::NotADirectory);
     assert!(disk.read(&root, "l".into()).is_err());
 }
@@ -78,20 +65,9 @@ fn files_by_paths() {
 fn an_exchange_trades_places_with_a_folder() {
     let temp = tempfile::tempdir().expect("a folder");
     let root = OsDisk.open_root(temp.path()).expect("opens");
-    OsDisk
-        .create_dir(&root, "d".into(), Access::Shared)
-        .expect("made");
+    OsDisk.create_dir(&root, "d".into(), Access::Shared).expect("made");
     OsDisk.create(&root, "f".into(), b"x", 0o666).expect("made");
-    OsDisk
-        .rename((&root, "d".into()), (&root, "f".into()), Rename::Exchange)
-        .expect("trades");
-    assert_eq!(
-        OsDisk
-            .stat(&root, "f".into())
-            .expect("stats")
-            .expect("there")
-            .kind,
-        Kind::Directory
-    );
+    OsDisk.rename((&root, "d".into()), (&root, "f".into()), Rename::Exchange).expect("trades");
+    assert_eq!(OsDisk.stat(&root, "f".into()).expect("stats").expect("there").kind, Kind::Directory);
     assert_eq!(OsDisk.read(&root, "d".into()).expect("reads").0, b"x");
 }

@@ -63,9 +63,7 @@ impl Disk for OsDisk {
     }
 
     fn read_link(&self, dir: &Self::Dir, name: &BStr) -> io::Result<BString> {
-        Ok(rustix::fs::readlinkat(&**dir, name.as_bytes(), Vec::new())?
-            .into_bytes()
-            .into())
+        Ok(rustix::fs::readlinkat(&**dir, name.as_bytes(), Vec::new())?.into_bytes().into())
     }
 
     fn list(&self, dir: &Self::Dir) -> io::Result<Vec<BString>> {
@@ -104,13 +102,7 @@ impl Disk for OsDisk {
     }
 
     fn hard_link(&self, from: (&Self::Dir, &BStr), to: (&Self::Dir, &BStr)) -> io::Result<()> {
-        Ok(rustix::fs::linkat(
-            &**from.0,
-            from.1.as_bytes(),
-            &**to.0,
-            to.1.as_bytes(),
-            AtFlags::empty(),
-        )?)
+        Ok(rustix::fs::linkat(&**from.0, from.1.as_bytes(), &**to.0, to.1.as_bytes(), AtFlags::empty())?)
     }
 
     fn rename(&self, from: (&Self::Dir, &BStr), to: (&Self::Dir, &BStr), how: Rename) -> io::Result<()> {
@@ -140,10 +132,8 @@ impl Disk for OsDisk {
         let copy = open_file(to.0, to.1, OFlags::RDONLY | OFlags::NONBLOCK)?;
         let (old, new) = (rustix::fs::fstat(&source)?, rustix::fs::fstat(&copy)?);
         if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid) {
-            let (owner, group) = (
-                rustix::fs::Uid::from_raw(old.st_uid),
-                rustix::fs::Gid::from_raw(old.st_gid),
-            );
+            let (owner, group) =
+                (rustix::fs::Uid::from_raw(old.st_uid), rustix::fs::Gid::from_raw(old.st_gid));
             rustix::fs::fchown(&copy, Some(owner), Some(group))?;
         }
         xattr::copy(&source, &copy)?;
@@ -234,21 +224,14 @@ fn open_stepwise(base: &OwnedFd, path: &RelPath, flags: OFlags) -> rustix::io::R
     let mut at: Option<OwnedFd> = None;
     for name in path.names() {
         let here = at.as_ref().unwrap_or(base);
-        at = Some(rustix::fs::openat(
-            here,
-            name.as_bytes(),
-            flags | OFlags::NOFOLLOW,
-            Mode::empty(),
-        )?);
+        at = Some(rustix::fs::openat(here, name.as_bytes(), flags | OFlags::NOFOLLOW, Mode::empty())?);
     }
     at.ok_or(Errno::INVAL)
 }
 
 fn open_file(dir: &OwnedFd, name: &BStr, flags: OFlags) -> io::Result<File> {
     let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    Ok(File::from(retry_on_intr(|| {
-        rustix::fs::openat(dir, name.as_bytes(), flags, Mode::empty())
-    })?))
+    Ok(File::from(retry_on_intr(|| rustix::fs::openat(dir, name.as_bytes(), flags, Mode::empty()))?))
 }
 
 fn kind_of(mode: u32) -> Kind {
@@ -288,11 +271,7 @@ fn stat_at(dir: impl std::os::fd::AsFd, name: &[u8], flags: AtFlags) -> rustix::
 #[cfg(not(target_os = "linux"))]
 #[allow(clippy::useless_conversion, clippy::unnecessary_cast)] // field widths differ by system
 fn stat_at(dir: impl std::os::fd::AsFd, name: &[u8], flags: AtFlags) -> rustix::io::Result<Stat> {
-    let s = if name.is_empty() {
-        rustix::fs::fstat(dir)?
-    } else {
-        rustix::fs::statat(dir, name, flags)?
-    };
+    let s = if name.is_empty() { rustix::fs::fstat(dir)? } else { rustix::fs::statat(dir, name, flags)? };
     let nanos = |sec: i64, nsec: i64| i128::from(sec) * 1_000_000_000 + i128::from(nsec);
     Ok(Stat {
         kind: kind_of(s.st_mode as u32),

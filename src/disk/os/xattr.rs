@@ -20,11 +20,7 @@ mod imp {
             return Ok(Vec::new());
         }
         let used = rustix::fs::flistxattr(&file, &mut list[..])?;
-        Ok(list[..used]
-            .split(|b| *b == 0)
-            .filter(|n| !n.is_empty())
-            .map(<[u8]>::to_vec)
-            .collect())
+        Ok(list[..used].split(|b| *b == 0).filter(|n| !n.is_empty()).map(<[u8]>::to_vec).collect())
     }
 
     fn value<Fd: AsFd>(file: Fd, name: &[u8]) -> rustix::io::Result<Vec<u8>> {
