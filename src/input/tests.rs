@@ -1,0 +1,307 @@
+//! Whole batches: what they lower to, what is wrong with them, and that nothing makes the parser panic.
+
+use super::*;
+use crate::edit::{Action, Existing, FileOperation, Locator, Precondition};
+use proptest::prelude::*;
+
+const BLOCK: &str = "<<<<<<< ORIGINAL\na\n=======\nb\n>>>>>>> UPDATED\n";
+
+fn options(path: Option<&str>) -> Options<'static> {
+    let default_path = path.map(BatchPath::from);
+    Options { format: None, default_path, placeholders: false, exists: &|path| path == "my file" }
+}
+
+/// Operations as `entry@line path verb…`, warnings as `~code`, errors as `code entry@line: message`.
+fn read_all(input: &[u8], options: &Options<'_>) -> Vec<String> {
+    match parse(input, options) {
+        Ok(set) => {
+            let mut found = vec![set.format.to_string()];
+            found.extend(set.operations.iter().map(operation));
+            found.extend(set.warnings.iter().map(|w| format!("~{} {}", w.code, w.message)));
+            found
+        }
+        Err(failed) => failed.errors.iter().map(error).collect(),
+    }
+}
+
+fn error(e: &ParseError) -> String {
+    let number = |n: Option<usize>| n.map_or("-".to_owned(), |n| n.to_string());
+    format!("{} {}@{}: {}", e.code, number(e.entry), number(e.line), e.message)
+}
+
+fn operation(op: &FileOperation) -> String {
+    let verb = match &op.action {
+        Action::Modify { steps } => format!("modify{}", steps.iter().map(step).collect::<String>()),
+        Action::Create { content, existing: Existing::Refuse } => format!("create {:?}", &**content),
+        Action::Create { content, .. } => format!("write {:?}", &**content),
+        Action::Delete => "delete".into(),
+        Action::Rename { to, steps } => format!("move {to}{}", steps.iter().map(step).collect::<String>()),
+    };
+    let tag = if op.expects == Precondition::Any { "" } else { " tagged" };
+    format!("{}@{} {}{tag} {verb}", op.origin.entry, op.origin.line, op.path)
+}
+
+fn step(step: &crate::edit::Step) -> String {
+    let hunks: Vec<String> = step
+        .hunks
+        .iter()
+        .map(|hunk| match &hunk.locator {
+            Locator::Text { old, new } => {
+                format!("{}@{} {}>{}", hunk.origin.hunk, hunk.origin.line, &**old, &**new)
+            }
+            Locator::Fill(new) => format!("fill {}", &**new),
+            Locator::Pieces(pieces) => format!("{} pieces", pieces.len()),
+            Locator::Lines(lines) => {
+                format!("{}@{} {} rows", hunk.origin.hunk, hunk.origin.line, lines.rows.len())
+            }
+        })
+        .collect();
+    format!(" [{}]", hunks.join(", "))
+}
+
+fn check(input: &str, expected: &[&str]) {
+    assert_eq!(read_all(input.as_bytes(), &options(None)), expected, "{input}");
+}
+
+/// A JSON entry for `path` with one block.
+fn entry(path: &str) -> String {
+    serde_json::json!({"path": path, "patch": BLOCK}).to_string()
+}
+
+#[test]
+fn patch_many() {
+    let (f, g) = (entry("f"), entry("g"));
+    check(&f, &["patch-many", "1@1 f modify [1@1 a>b]"]);
+    check(&format!("[{f},\n{g}]"), &["patch-many", "1@1 f modify [1@1 a>b]", "2@2 g modify [1@2 a>b]"]);
+    check(&format!("{f}\n{g}\n"), &["patch-many", "1@1 f modify [1@1 a>b]", "2@2 g modify [1@2 a>b]"]);
+    let list = format!("[{f},{g}]");
+    let both = ["patch-many", "1@1 f modify [1@1 a>b]", "2@1 g modify [1@1 a>b]"];
+    check(&serde_json::json!({"patches": list}).to_string(), &both);
+    check(&serde_json::json!(list).to_string(), &both);
+    check(&serde_json::json!(serde_json::json!({"patches": list}).to_string()).to_string(), &both);
+    check(&f.replace("ORIGINAL\\na", "ORIGINAL\\n"), &["patch-many", "1@1 f modify [fill b]"]);
+    let tagged = f.replace('}', ",\"tag\":\"0123abcd\",\"colour\":1,\"pth\":1}");
+    check(
+        &tagged,
+        &[
+            "patch-many",
+            "1@1 f tagged modify [1@1 a>b]",
+            "~unknown-key the key `colour` is unknown",
+            "~unknown-key the key `pth` is unknown; did you mean `path`?",
+        ],
+    );
+}
+
+#[test]
+fn ops() {
+    check(r#"{"path":"f","op":"create","diff":"x\r\n"}"#, &["ops", "1@1 f create \"x\\r\\n\""]);
+    check(r#"{"path":"f","operation":"delete","diff":null}"#, &["ops", "1@1 f delete"]);
+    check(r#"{"path":"f","diff":"-a\n@@\n+b"}"#, &["ops", "1@1 f modify [1@1 1 rows, 2@1 1 rows]"]);
+    check(r#"{"path":"f","rename":"g"}"#, &["ops", "1@1 f move g"]);
+    check(r#"{"path":"f","move_to":"g","diff":""}"#, &["ops", "1@1 f move g"]);
+    check(r#"{"path":"f","moveTo":"g","diff":"-a"}"#, &["ops", "1@1 f move g [1@1 1 rows]"]);
+    let edits =
+        r#"{"path":"f","tag":"01234567","edits":[{"diff":"-a"},{"diff":"-b"},{"path":"g","op":"delete"}]}"#;
+    check(edits, &["ops", "1@1 f tagged modify [1@1 1 rows]", "2@1 f modify [1@1 1 rows]", "3@1 g delete"]);
+    let mixed = format!("[{},\n{{\"path\":\"g\",\"op\":\"delete\"}}]", entry("f"));
+    check(&mixed, &["mixed", "1@1 f modify [1@1 a>b]", "2@2 g delete"]);
+}
+
+#[test]
+fn ops_faults() {
+    check(r#"{"path":"f","op":"create"}"#, &["parse 1@1: `create` needs `diff`"]);
+    check(
+        r#"{"path":"f","op":"create","diff":"","rename":"g"}"#,
+        &["parse 1@1: `create` cannot move a file"],
+    );
+    check(r#"{"path":"f","op":"delete","diff":""}"#, &["parse 1@1: `delete` takes no `diff`"]);
+    check(r#"{"path":"f","op":"update"}"#, &["parse 1@1: `update` needs `diff` or `moveTo`"]);
+    check(r#"{"path":"f","op":"add","diff":""}"#, &["parse 1@1: unknown operation `add`"]);
+    check(r#"{"path":"f","diff":" \n"}"#, &["parse 1@1: line 1 of `diff`: the diff is empty"]);
+    check(r#"{"path":"f","rename":"","diff":"-a"}"#, &["parse 1@1: `moveTo` is empty"]);
+    check(r#"{"path":"","op":"delete"}"#, &["parse 1@1: the entry has no `path`"]);
+}
+
+#[test]
+fn json_faults() {
+    check("[{", &["parse -@1: not valid JSON: the end of the text while parsing an object"]);
+    check("[]", &["parse -@-: no edit in the input"]);
+    check("{\"patches\":[]}", &["parse -@-: no edit in the input"]);
+    check(
+        "[1,\n\"x\"]",
+        &[
+            "parse -@1: an entry must be an object, not a number",
+            "parse -@2: an entry must be an object, not a string that is no JSON",
+        ],
+    );
+    check("{\"pth\":\"f\"}", &["parse -@1: the object is no entry: its keys are `pth`"]);
+    let two =
+        "[{\"path\":\"f\",\"patch\":\"\",\"diff\":\"\"},\n{\"path\":\"f\",\"path\":\"f\",\"diff\":\"-a\"}]";
+    check(
+        two,
+        &[
+            "parse -@1: the object is two kinds of entry at once: its keys are `path`, `patch`, `diff`",
+            "parse 1@2: the key `path` stands twice",
+        ],
+    );
+    check(
+        r#"{"path":"f","file_path":"f","diff":"-a"}"#,
+        &["parse 1@1: the keys `path` and `file_path` mean the same"],
+    );
+    check(r#"{"path":1,"diff":"-a"}"#, &["parse 1@1: `path` must be a string, not a number"]);
+    check(r#"{"path":"f","diff":["-a"]}"#, &["parse 1@1: `diff` must be a string, not an array"]);
+    check(r#"{"path":"f","tag":"1f","diff":"-a"}"#, &["parse 1@1: `tag` must be 8 to 64 hex digits"]);
+    let deep = format!("{}1{}", "[".repeat(40), "]".repeat(40));
+    check(&deep, &["parse -@1: the JSON is wrapped too often"]);
+}
+
+#[test]
+fn fenced() {
+    let fence = |head: &str, body: &str| format!("Text\n```{head}\n{body}```\nmore\n");
+    check(&fence("patch f", BLOCK), &["fenced", "1@2 f modify [1@3 a>b]"]);
+    check(&fence("patch_many f", &BLOCK.repeat(2)), &["fenced", "1@2 f modify [1@3 a>b] [2@8 a>b]"]);
+    let pairs = ["fenced", "1@2 f modify [1@3 a>b]", "2@2 g h modify [1@8 a>b]"];
+    check(&fence("patch_many f 'g h'", &BLOCK.repeat(2)), &pairs);
+    check(&fence("patch my file", BLOCK), &["fenced", "1@2 my file modify [1@3 a>b]"]);
+    let sections = format!("=== PATH: f ===\n{BLOCK}=== PATH: g ===\n{BLOCK}");
+    check(&sections, &["fenced", "1@1 f modify [1@2 a>b]", "2@7 g modify [1@8 a>b]"]);
+    check(&fence("", &sections), &["fenced", "1@3 f modify [1@4 a>b]", "2@9 g modify [1@10 a>b]"]);
+    let json =
+        format!("{}{}", fence("json", &format!("{}\n", entry("f"))), fence("rust", "<<<<<<< ORIGINAL\n"));
+    check(&json, &["fenced", "1@3 f modify [1@3 a>b]"]);
+    check(
+        &format!("1. a\n   ```patch f\n   {}   ```\n", BLOCK.replace('\n', "\n   ").trim_end_matches(' ')),
+        &["fenced", "1@2 f modify [1@3 a>b]"],
+    );
+    let bare = read_all(BLOCK.as_bytes(), &options(Some("f")));
+    assert_eq!(bare, ["fenced", "1@1 f modify [1@1 a>b]"]);
+    let hunk = read_all(b"\n@@\n-a\n", &options(Some("f")));
+    assert_eq!(hunk, ["diff", "1@1 f modify [1@2 1 rows]"]);
+}
+
+#[test]
+fn fenced_faults() {
+    let fence = |head: &str, body: &str| format!("Text\n```{head}\n{body}```\n");
+    check(BLOCK, &["usage 1@1: the blocks name no path"]);
+    check("@@\n-a\n", &["usage 1@1: the diff names no path"]);
+    check(&fence("patch", BLOCK), &["usage 1@3: the blocks name no path"]);
+    check(&fence("patch f", ""), &["parse -@2: the fence holds no block"]);
+    check(&fence("patch f g", BLOCK), &["parse -@2: 2 paths, but 1 block: they pair by position"]);
+    check(&fence("patch 'f", BLOCK), &["parse -@2: the quote ' in the fence header is never closed"]);
+    check(&format!("```patch f\n{BLOCK}"), &["parse -@1: the fence is never closed"]);
+    check(&fence("patch", "=== PATH: f ===\n"), &["parse -@3: the section of `f` holds no block"]);
+    let cut = fence("patch f", &BLOCK.replace("b\n", "```\nb\n"));
+    check(
+        &cut,
+        &[
+            "parse 1@3: the block is never closed: the fence line on line 6 cuts it in two, or its closer is missing",
+        ],
+    );
+    let two = format!("{}{}", fence("patch f", "x\n"), fence("patch g", "y\n"));
+    check(
+        &two,
+        &["parse 1@3: text before the first block: `x`", "parse 2@7: text before the first block: `y`"],
+    );
+    check(&format!("{}{BLOCK}", fence("patch f", BLOCK)), &["parse -@9: a block outside of the fences"]);
+    check(
+        &format!("{}<p>\n```patch g\n{BLOCK}```\n", fence("patch f", BLOCK)),
+        &["parse -@10: the `patch` fence stands inside HTML and would be ignored"],
+    );
+    check(
+        &format!("{}```py\n{}", fence("patch f", BLOCK), fence("patch g", BLOCK)),
+        &["parse -@11: the `patch` fence stands inside the open fence of line 9 and would be ignored"],
+    );
+    let short = fence("patch f", BLOCK).replace("<<<<<<< ", "<<<<<< ");
+    check(&short, &["parse 1@3: the marker `<<<<<< ORIGINAL` is misspelt"]);
+}
+
+#[test]
+fn forms_that_come_later_are_named() {
+    for (input, format) in [
+        ("*** Begin Patch\n*** End Patch\n", "envelope"),
+        ("[f#01234567]\nDEL 1\n", "hashline"),
+        ("{\"path\":\"f\",\"old\":\"a\",\"new\":\"b\"}", "edits"),
+        ("--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n", "diff"),
+        ("f\n<<<<<<< SEARCH\n", "blocks"),
+        ("{\"changes\":{}}", "lsp"),
+        ("{\"reason\":\"build-finished\"}", "suggestions"),
+        ("{\"input\":\"*** Begin Patch\"}", "envelope"),
+        ("```apply_patch\n```\n", "envelope"),
+    ] {
+        let found = read_all(input.as_bytes(), &options(None));
+        let message = format!("the {format} format is recognised, but this version cannot read it yet");
+        assert!(found.len() == 1 && found[0].ends_with(&message), "{input}: {found:?}");
+    }
+}
+
+#[test]
+fn the_form_asked_for_is_the_only_one() {
+    let forced = |format, input: &str| {
+        let options = Options { format: Some(format), ..options(None) };
+        read_all(input.as_bytes(), &options)
+    };
+    let f = entry("f");
+    assert_eq!(forced(Format::PatchMany, &f)[0], "patch-many");
+    assert_eq!(forced(Format::Ops, &f), ["parse 1@1: this is patch-many, but the batch is to be ops"]);
+    assert_eq!(forced(Format::Ops, "x"), ["parse -@1: ops is JSON, but the input starts with `x`"]);
+    assert!(forced(Format::Fenced, "x")[0].starts_with("parse -@1: no edit in the input"));
+}
+
+#[test]
+fn bytes_that_are_no_text() {
+    assert_eq!(read_all(b"a\n\xff", &options(None)), ["parse -@2: the input is not UTF-8"]);
+    let marked = format!("\u{feff}{}", entry("f"));
+    check(&marked, &["patch-many", "1@1 f modify [1@1 a>b]"]);
+}
+
+/// Valid batches to be broken.
+fn seeds() -> Vec<String> {
+    let ops = r#"[{"path":"f","op":"update","diff":"@@ -1,2 +1,2 @@ é\n a\n-b\n+c\n\\ No newline at end of file\n"}]"#;
+    vec![
+        entry("é"),
+        ops.to_owned(),
+        serde_json::json!({"patches": format!("[{}]", entry("f"))}).to_string(),
+        format!("Text\r\n  ~~~~patch_many 'a b' c\r\n{BLOCK}{BLOCK}  ~~~~\n> ```patch é\n> {BLOCK}\n```\n"),
+        format!("=== PATH: f ===\n{}=== PATH: é ===\n{BLOCK}", BLOCK.replace("a\n", "# ...\né\n")),
+        "@@ class é: @@ def\n@@ lines 3-5\n-é\n+\n*** End of File\n@@\n".to_owned(),
+    ]
+}
+
+fn survives(input: &[u8]) {
+    for format in [None, Some(Format::Fenced), Some(Format::Diff), Some(Format::Ops)] {
+        let default_path = format.map(|_| BatchPath::from("f"));
+        let options = Options { format, default_path, placeholders: true, exists: &|_| false };
+        if let Err(failed) = parse(input, &options) {
+            assert!(!failed.errors.is_empty());
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_read_or_refused(text in "\\PC{0,80}", bytes in proptest::collection::vec(any::<u8>(), 0..60)) {
+        survives(text.as_bytes());
+        survives(&bytes);
+    }
+
+    #[test]
+    fn lines_of_syntax_are_read_or_refused(lines in proptest::collection::vec(
+        "(@@|@@ [a-e@ -]{0,6}|@@ -[0-9],[0-9] \\+[0-9] @@|[-+ ]?[a-eé]{0,3}|```|  ```patch f|~~~diff|<<<<<<< ORIGINAL\
+         |=======|>>>>>>> UPDATED|=== PATH: é ===|> ```|\\*\\*\\* End of File|\\\\ No|<p>|1\\. )(\r|\t)?", 0..24)) {
+        survives(lines.join("\n").as_bytes());
+    }
+
+    #[test]
+    fn broken_batches_are_read_or_refused(
+        seed in 0usize..6, cuts in proptest::collection::vec((any::<u16>(), 0usize..8, "\\PC{0,3}"), 1..5)
+    ) {
+        let mut text = seeds().swap_remove(seed).into_bytes();
+        for (at, length, put) in cuts {
+            let at = usize::from(at) % (text.len() + 1);
+            let end = (at + length).min(text.len());
+            text.splice(at..end, put.into_bytes());
+        }
+        survives(&text);
+        survives(String::from_utf8_lossy(&text).as_bytes());
+    }
+}
