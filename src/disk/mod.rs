@@ -32,7 +32,10 @@ pub enum Rename {
 /// `Dir` is an open folder; it stays valid when the folder is renamed.
 pub trait Disk: Send + Sync {
     /// An open folder.
-    type Dir: Clone + Send + Sync;
+    type Dir: Clone + std::fmt::Debug + Send + Sync;
+
+    /// A held lock; dropping it, or the end of the process however it comes, releases it.
+    type Lock: std::fmt::Debug + Send;
 
     /// Opens a folder that the user or the program itself named; links in `path` are followed.
     fn open_root(&self, path: &Path) -> io::Result<Self::Dir>;
@@ -89,6 +92,10 @@ pub trait Disk: Send + Sync {
 
     /// Sets the permission bits of the file `name`.
     fn set_mode(&self, dir: &Self::Dir, name: &BStr, mode: u32) -> io::Result<()>;
+
+    /// Takes the lock that the file `name` stands for, making the file where it is missing; `None` while another
+    /// process holds it.
+    fn try_lock(&self, dir: &Self::Dir, name: &BStr) -> io::Result<Option<Self::Lock>>;
 
     /// Waits until the file `name` is on the medium.
     fn sync_file(&self, dir: &Self::Dir, name: &BStr) -> io::Result<()>;

@@ -1,7 +1,9 @@
 //! What stands at a path, as far as a transaction has to tell two states apart.
 
+use super::{Disk, Kind};
 use crate::edit::Hash;
-use bstr::BString;
+use bstr::{BStr, BString};
+use std::io;
 
 /// What stands at a path. Two equal nodes are the same state: bytes, permission bits and kind.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -24,9 +26,25 @@ pub enum Node {
     },
     /// A folder; its contents are other paths.
     Directory,
+    /// A pipe, socket or device: never ours.
+    Special,
 }
 
 impl Node {
+    /// What stands at `name` in `dir`, read and hashed; links are not followed.
+    pub fn at<D: Disk>(disk: &D, dir: &D::Dir, name: &BStr) -> io::Result<Self> {
+        Ok(match disk.stat(dir, name)?.map(|stat| stat.kind) {
+            None => Self::Absent,
+            Some(Kind::Directory) => Self::Directory,
+            Some(Kind::Special) => Self::Special,
+            Some(Kind::Link) => Self::Link { target: disk.read_link(dir, name)? },
+            Some(Kind::File) => {
+                let (bytes, stat) = disk.read(dir, name)?;
+                Self::File { hash: Hash::of(&bytes), mode: stat.mode, size: bytes.len() as u64 }
+            }
+        })
+    }
+
     /// Whether nothing stands there.
     pub fn is_absent(&self) -> bool {
         matches!(self, Self::Absent)
@@ -43,7 +61,7 @@ impl Node {
             Self::File { mode, .. } if mode & 0o100 != 0 => Some("100755"),
             Self::File { .. } => Some("100644"),
             Self::Link { .. } => Some("120000"),
-            Self::Absent | Self::Directory => None,
+            Self::Absent | Self::Directory | Self::Special => None,
         }
     }
 }

@@ -26,6 +26,7 @@ mod work_tree;
 
 pub use outcome::{FileAction, LineRange, PlacedHunk, Plan, PlannedFile};
 pub use planner::{NoPlan, Options, plan};
+pub(crate) use protect::is_git_name;
 pub use refusal::{Candidate, Evidence, Nearest, Refusal};
 pub use sink::{Resolved, Sink, SinkFull};
 pub use source::{LastLink, Source, Target};

@@ -8,7 +8,7 @@ const IGNORED: [char; 16] = [
 
 /// Whether `name` is `.git`, or reads as it: in any case, with trailing dots or blanks, as its short name on NTFS, as
 /// one of its streams, or with code points that HFS+ ignores.
-pub(super) fn is_git_name(name: &[u8]) -> bool {
+pub(crate) fn is_git_name(name: &bstr::BStr) -> bool {
     let text: String = String::from_utf8_lossy(name).chars().filter(|c| !IGNORED.contains(c)).collect();
     let stem = text.split(':').next().unwrap_or_default();
     let stem = stem.trim_end_matches(['.', ' ']);
@@ -24,10 +24,10 @@ mod tests {
         for name in
             [".git", ".GIT", ".git.", ".git ", "git~1", "GIT~1", ".git::$INDEX_ALLOCATION", ".g\u{200c}it"]
         {
-            assert!(is_git_name(name.as_bytes()), "{name:?}");
+            assert!(is_git_name(name.into()), "{name:?}");
         }
         for name in [".gitignore", ".github", "git", "x.git", "git~2", ".git2"] {
-            assert!(!is_git_name(name.as_bytes()), "{name:?}");
+            assert!(!is_git_name(name.into()), "{name:?}");
         }
     }
 }

@@ -156,7 +156,7 @@ impl<D: Disk> WorkTree<'_, D> {
             return Ok(None);
         }
         let here = walk.at.join(name.as_bstr()).map_err(|e| Refusal::new(Code::Usage, e.to_string()))?;
-        if is_git_name(&name) {
+        if is_git_name(name.as_ref()) {
             let message = "the path belongs to git";
             return Err(Refusal::new(Code::ProtectedPath, message).on(here.as_bstr()));
         }

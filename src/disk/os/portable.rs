@@ -16,6 +16,7 @@ pub struct PortableDisk;
 
 impl Disk for PortableDisk {
     type Dir = Arc<PathBuf>;
+    type Lock = File;
 
     fn open_root(&self, path: &Path) -> io::Result<Self::Dir> {
         let path = fs::canonicalize(path)?;
@@ -122,6 +123,11 @@ impl Disk for PortableDisk {
 
     fn set_mode(&self, dir: &Self::Dir, name: &BStr, mode: u32) -> io::Result<()> {
         set_mode(&at(dir, name)?, mode)
+    }
+
+    fn try_lock(&self, dir: &Self::Dir, name: &BStr) -> io::Result<Option<Self::Lock>> {
+        let mut options = OpenOptions::new();
+        super::try_lock(options.read(true).write(true).create(true).truncate(false).open(at(dir, name)?)?)
     }
 
     fn sync_file(&self, dir: &Self::Dir, name: &BStr) -> io::Result<()> {

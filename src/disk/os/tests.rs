@@ -35,6 +35,10 @@ fn check_files<D: Disk>(disk: &D) {
     disk.copy_metadata((&dir, "f".into()), (&dir, "h".into())).expect("copies");
     assert_eq!(disk.stat(&dir, "h".into()).expect("stats").expect("there").mode, 0o600);
     assert!(disk.remove_dir(&root, "d".into()).is_err(), "not empty");
+    let held = disk.try_lock(&root, "lock".into()).expect("locks").expect("free");
+    assert!(disk.try_lock(&root, "lock".into()).expect("no fault").is_none(), "held");
+    drop(held);
+    assert!(disk.try_lock(&root, "lock".into()).expect("no fault").is_some(), "free again");
 }
 
 fn check_links<D: Disk>(disk: &D) {

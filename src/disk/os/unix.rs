@@ -21,6 +21,7 @@ const DIR: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXE
 
 impl Disk for OsDisk {
     type Dir = Arc<OwnedFd>;
+    type Lock = File;
 
     fn open_root(&self, path: &Path) -> io::Result<Self::Dir> {
         open_folder(|flags| rustix::fs::open(path, flags, Mode::empty()))
@@ -148,6 +149,12 @@ impl Disk for OsDisk {
     fn set_mode(&self, dir: &Self::Dir, name: &BStr, mode: u32) -> io::Result<()> {
         let file = open_file(dir, name, OFlags::RDONLY | OFlags::NONBLOCK)?;
         Ok(rustix::fs::fchmod(&file, permissions(mode))?)
+    }
+
+    fn try_lock(&self, dir: &Self::Dir, name: &BStr) -> io::Result<Option<Self::Lock>> {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let fd = retry_on_intr(|| rustix::fs::openat(&**dir, name.as_bytes(), flags, permissions(0o600)))?;
+        super::try_lock(File::from(fd))
     }
 
     fn sync_file(&self, dir: &Self::Dir, name: &BStr) -> io::Result<()> {

@@ -1,0 +1,143 @@
+//! What can go wrong in a transaction, and what state the tree is in then.
+
+use super::{OperationId, ParticipantError};
+use crate::edit::{Code, RelPath};
+use std::io;
+use std::path::PathBuf;
+
+/// A condition that ends a transaction.
+#[derive(Debug, thiserror::Error)]
+pub enum TransactionError {
+    /// An operation of the file system failed.
+    #[error("cannot {operation} {path}: {source}")]
+    Io {
+        /// What was tried: `stage`, `swap in`, …
+        operation: &'static str,
+        /// The path, as a person knows it.
+        path: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Somebody else changed, made or removed a path since it was read.
+    #[error("{0} was changed by somebody else during the run")]
+    ChangedDuring(RelPath),
+    /// Recording failed.
+    #[error(transparent)]
+    Participant(#[from] ParticipantError),
+    /// A signal asked to stop.
+    #[error("stopped by signal {0}")]
+    Interrupted(usize),
+    /// Another process holds the lock.
+    #[error("another patchmany works on this tree (lock {})", .0.display())]
+    Locked(PathBuf),
+    /// A journal cannot be read; it was moved aside.
+    #[error("the journal of {id} cannot be read ({why}); it was moved to {}", .kept.display())]
+    BadJournal {
+        /// The operation.
+        id: OperationId,
+        /// In words.
+        why: String,
+        /// Where it lies now.
+        kept: PathBuf,
+    },
+    /// An interrupted operation left paths that are neither old nor new.
+    #[error("{} of the interrupted operation {id} is neither as before nor as after it", show(.paths))]
+    Undecided {
+        /// The operation.
+        id: OperationId,
+        /// The paths, the first few.
+        paths: Vec<RelPath>,
+    },
+    /// What stood at a path before is nowhere to be found.
+    #[error("the old content of {0} is missing from the staging folder")]
+    LostPreImage(RelPath),
+}
+
+fn show(paths: &[RelPath]) -> String {
+    paths.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+impl TransactionError {
+    pub(super) fn io(operation: &'static str, path: impl ToString) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_string();
+        move |source| Self::Io { operation, path, source }
+    }
+
+    /// The stable code.
+    pub fn code(&self) -> Code {
+        match self {
+            Self::ChangedDuring(_) | Self::Undecided { .. } => Code::ChangedDuring,
+            Self::Participant(_) => Code::Git,
+            Self::Locked(_) => Code::Locked,
+            Self::Io { .. } | Self::Interrupted(_) | Self::BadJournal { .. } | Self::LostPreImage(_) => {
+                Code::Io
+            }
+        }
+    }
+
+    /// The path it is about, as a person knows it.
+    pub fn path(&self) -> Option<String> {
+        match self {
+            Self::Io { path, .. } => Some(path.clone()),
+            Self::ChangedDuring(path) | Self::LostPreImage(path) => Some(path.to_string()),
+            Self::Undecided { paths, .. } => paths.first().map(ToString::to_string),
+            _ => None,
+        }
+    }
+}
+
+/// The state of the tree after a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TreeState {
+    /// Nothing was written.
+    Untouched,
+    /// The batch is in place.
+    Applied,
+    /// Everything is as before.
+    RolledBack,
+    /// Old and new may be mixed; the journal knows how to go on.
+    NeedsRecovery,
+}
+
+impl TreeState {
+    /// The word of the JSON result.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Untouched => "untouched",
+            Self::Applied => "applied",
+            Self::RolledBack => "rolled-back",
+            Self::NeedsRecovery => "needs-recovery",
+        }
+    }
+}
+
+/// A transaction that ended before its commit point.
+#[derive(Debug)]
+pub struct Failure {
+    /// Why.
+    pub cause: TransactionError,
+    /// What the tree is like now.
+    pub tree: TreeState,
+    /// Versions that were put aside, since somebody else's stand in their place.
+    pub kept: Vec<Kept>,
+}
+
+/// A version of a file that was put aside, not lost.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Kept {
+    /// Where it belongs.
+    pub path: RelPath,
+    /// Where it lies.
+    pub at: PathBuf,
+    /// Whose it is.
+    pub whose: Version,
+}
+
+/// Which of two versions was put aside.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Version {
+    /// The one from before the run; somebody's newer one stands in its place.
+    Before,
+    /// Somebody else's, made during the run; the old one is back in place.
+    Foreign,
+}

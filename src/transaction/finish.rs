@@ -1,0 +1,127 @@
+//! After the commit point: only forward. The participant finishes, emptied folders go, old files become history.
+
+use super::entry::StagePlace;
+use super::ground::{Ground, Stage, clear_stage};
+use super::journal::Journal;
+use super::participant::{Participant, ParticipantError};
+use super::store::{Store, make_folder};
+use super::swap::RECORD;
+use super::{OperationId, TransactionError};
+use crate::disk::{Disk, Rename};
+use crate::edit::RelPath;
+use bstr::{BString, ByteSlice};
+use std::collections::BTreeSet;
+use std::io;
+
+/// Operations kept in the undo store.
+const KEPT_OPERATIONS: usize = 50;
+
+/// What is left to say of a committed transaction.
+#[derive(Debug)]
+#[must_use = "the participant may have failed"]
+pub struct Finished {
+    /// The participant could not make its record visible; the files stay.
+    pub participant: Result<(), ParticipantError>,
+    /// The clean-up did not get to its end; the next run goes on with it.
+    pub clean_up: Result<(), TransactionError>,
+}
+
+/// Finishes a journal that says COMMIT. Can be interrupted and repeated.
+pub(super) fn finish<D: Disk + Clone, P: Participant>(
+    ground: Ground<'_, D>,
+    own: &D::Dir,
+    stages: &[Stage<D>],
+    journal: &Journal,
+    participant: Option<&mut P>,
+) -> Finished {
+    let participant = match (participant, ground.disk().read(own, RECORD.into())) {
+        (Some(participant), Ok((record, _))) => participant.finish(&record),
+        _ => Ok(()),
+    };
+    let clean_up = clean_up(ground, own, stages, journal).map_err(TransactionError::io(
+        "move the old files of the batch to the undo store in",
+        ground.store.path.display(),
+    ));
+    Finished { participant, clean_up }
+}
+
+fn clean_up<D: Disk + Clone>(
+    ground: Ground<'_, D>,
+    own: &D::Dir,
+    stages: &[Stage<D>],
+    journal: &Journal,
+) -> io::Result<()> {
+    remove_emptied_folders(ground, journal);
+    for stage in stages.iter().filter(|s| s.place != StagePlace::State) {
+        bring_home(ground, own, stage, journal)?;
+        clear_stage(ground, &journal.id, stage, &[])?;
+    }
+    let undo = ground.store.folder("undo".into())?;
+    let (disk, name) = (ground.disk(), Store::<D>::running_name(&journal.id));
+    let id: &bstr::BStr = journal.id.as_str().into();
+    disk.rename((&ground.store.dir, name.as_ref()), (&undo, id), Rename::NoReplace)?;
+    collect_old(disk, &undo)
+}
+
+/// Copies old files that were staged on another mount to the operation's own folder.
+fn bring_home<D: Disk + Clone>(
+    ground: Ground<'_, D>,
+    own: &D::Dir,
+    stage: &Stage<D>,
+    journal: &Journal,
+) -> io::Result<()> {
+    let disk = ground.disk();
+    let number = journal.stages.iter().position(|place| *place == stage.place);
+    for entry in journal.entries.iter().filter(|e| Some(e.stage) == number) {
+        for name in [entry.new_slot(), entry.old_slot()] {
+            match disk.read(&stage.dir, name.as_ref()) {
+                Ok((bytes, stat)) => match disk.create(own, name.as_ref(), &bytes, 0o600) {
+                    Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+                    made => {
+                        made?;
+                        disk.set_mode(own, name.as_ref(), stat.mode)?;
+                    }
+                },
+                Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidInput) => {}
+                Err(e) => return Err(e),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Folders that the batch has emptied go, as git does it; the root stays. What is not empty, or cannot be removed, stays.
+fn remove_emptied_folders<D: Disk + Clone>(ground: Ground<'_, D>, journal: &Journal) {
+    let gone = journal.entries.iter().filter(|e| e.after.is_absent()).filter_map(|e| e.path.parent());
+    let mut folders: BTreeSet<RelPath> = gone.collect();
+    while let Some(folder) = folders.pop_last() {
+        ground.folders.forget();
+        let removed = !folder.is_root()
+            && ground
+                .folders
+                .parent(&folder)
+                .is_ok_and(|dir| ground.disk().remove_dir(&dir, folder.name()).is_ok());
+        if let (true, Some(above)) = (removed, folder.parent()) {
+            folders.insert(above);
+        }
+    }
+    ground.folders.forget();
+}
+
+/// Removes the oldest operations above the number kept.
+fn collect_old<D: Disk>(disk: &D, undo: &D::Dir) -> io::Result<()> {
+    let names = disk.list(undo)?;
+    let is_id = |n: &BString| n.to_str().ok().and_then(OperationId::parse).is_some();
+    let mut ids: Vec<BString> = names.into_iter().filter(is_id).collect();
+    ids.sort();
+    let surplus = ids.len().saturating_sub(KEPT_OPERATIONS);
+    for id in &ids[..surplus] {
+        let dir = make_folder(disk, undo, id.as_ref())?;
+        for name in disk.list(&dir)? {
+            let removed = disk.remove(&dir, name.as_ref());
+            removed.or_else(|_| disk.remove_dir(&dir, name.as_ref()))?;
+        }
+        disk.remove_dir(undo, id.as_ref())?;
+    }
+    Ok(())
+}

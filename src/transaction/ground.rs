@@ -1,0 +1,209 @@
+//! Where a transaction stands: the tree, the state directory, and the staging folders between them.
+
+use super::entry::{Entry, StagePlace};
+use super::store::{Store, make_folder};
+use super::{OperationId, TransactionError};
+use crate::disk::{Disk, Folders, Node};
+use crate::edit::RelPath;
+use bstr::{BStr, BString};
+use std::collections::HashMap;
+use std::io;
+use std::sync::{Mutex, PoisonError};
+
+/// The name of the file that lists staging folders outside the state directory before they are made.
+pub(super) const INTENT: &str = "intent";
+
+/// A tree and the state directory that guards it.
+#[derive(Debug)]
+pub struct Ground<'a, D: Disk> {
+    /// The tree.
+    pub folders: &'a Folders<D>,
+    /// The state directory.
+    pub store: &'a Store<D>,
+}
+
+impl<D: Disk> Clone for Ground<'_, D> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<D: Disk> Copy for Ground<'_, D> {}
+
+impl<D: Disk + Clone> Ground<'_, D> {
+    pub(super) fn disk(&self) -> &D {
+        &self.store.disk
+    }
+
+    /// What stands at `path` in the tree now; nothing where a parent is missing.
+    pub(super) fn node(&self, path: &RelPath) -> io::Result<Node> {
+        match self.folders.parent(path) {
+            Ok(dir) => Node::at(self.disk(), &dir, path.name()),
+            Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                Ok(Node::Absent)
+            }
+            Err(e) => Err(e),
+        }
+    }
+}
+
+/// An open staging folder.
+#[derive(Clone, Debug)]
+pub(super) struct Stage<D: Disk> {
+    pub place: StagePlace,
+    pub dir: D::Dir,
+}
+
+/// The name of a staging folder inside the tree.
+pub(super) fn tree_stage_name(id: &OperationId) -> BString {
+    format!(".patchmany-{id}").into()
+}
+
+/// Chooses a staging folder for each path: on the mount of the folder that the path stands in.
+pub(super) struct Stages<'a, D: Disk> {
+    ground: Ground<'a, D>,
+    id: OperationId,
+    own: D::Dir,
+    own_mount: u64,
+    found: Mutex<Found<D>>,
+}
+
+struct Found<D: Disk> {
+    stages: Vec<Stage<D>>,
+    /// The stage of each mount.
+    by_mount: HashMap<u64, usize>,
+    /// The mount of each folder, and of folders to come that of the nearest one that is there.
+    mounts: HashMap<RelPath, u64>,
+}
+
+impl<'a, D: Disk + Clone> Stages<'a, D> {
+    pub(super) fn new(ground: Ground<'a, D>, id: OperationId, own: D::Dir) -> io::Result<Self> {
+        let own_mount = ground.disk().stat_dir(&own)?.mount;
+        let first = Stage { place: StagePlace::State, dir: own.clone() };
+        let found =
+            Found { stages: vec![first], by_mount: HashMap::from([(own_mount, 0)]), mounts: HashMap::new() };
+        Ok(Self { ground, id, own, own_mount, found: Mutex::new(found) })
+    }
+
+    /// The number and folder of the stage for `path`.
+    pub(super) fn stage_for(&self, path: &RelPath) -> io::Result<(usize, D::Dir)> {
+        let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
+        let mut found = self.locked();
+        let mount = self.mount(&mut found, &folder)?;
+        let number = match found.by_mount.get(&mount) {
+            Some(&number) => number,
+            None => {
+                let stage = self.make_in_tree(&mut found, &folder, mount)?;
+                found.stages.push(stage);
+                let number = found.stages.len() - 1;
+                found.by_mount.insert(mount, number);
+                number
+            }
+        };
+        Ok((number, found.stages[number].dir.clone()))
+    }
+
+    pub(super) fn places(&self) -> Vec<StagePlace> {
+        self.locked().stages.iter().map(|stage| stage.place.clone()).collect()
+    }
+
+    pub(super) fn into_stages(self) -> Vec<Stage<D>> {
+        self.found.into_inner().unwrap_or_else(PoisonError::into_inner).stages
+    }
+
+    fn locked(&self) -> std::sync::MutexGuard<'_, Found<D>> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn mount(&self, found: &mut Found<D>, folder: &RelPath) -> io::Result<u64> {
+        if let Some(&mount) = found.mounts.get(folder) {
+            return Ok(mount);
+        }
+        let mount = match (self.ground.folders.open(folder), folder.parent()) {
+            (Ok(dir), _) => self.ground.disk().stat_dir(&dir)?.mount,
+            (Err(e), Some(above))
+                if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+            {
+                self.mount(found, &above)?
+            }
+            (Err(e), _) => return Err(e),
+        };
+        found.mounts.insert(folder.clone(), mount);
+        Ok(mount)
+    }
+
+    /// Makes a staging folder in the topmost folder of the tree that lies on `mount`, named in the intent first.
+    fn make_in_tree(&self, found: &mut Found<D>, folder: &RelPath, mount: u64) -> io::Result<Stage<D>> {
+        let mut top = folder.clone();
+        while let Some(above) = top.parent() {
+            if self.mount(found, &above)? != mount {
+                break;
+            }
+            top = above;
+        }
+        let disk = self.ground.disk();
+        debug_assert!(mount != self.own_mount, "the state directory serves its own mount");
+        let name: BString = format!("{INTENT}{}", found.stages.len()).into();
+        disk.create(&self.own, name.as_ref(), top.as_bstr(), 0o600)?;
+        disk.sync_file(&self.own, name.as_ref())?;
+        disk.sync_dir(&self.own)?;
+        let dir = self.ground.folders.open(&top)?;
+        let dir = make_folder(disk, &dir, tree_stage_name(&self.id).as_ref())?;
+        Ok(Stage { place: StagePlace::Tree(top), dir })
+    }
+}
+
+/// Opens the staging folders that a journal names.
+pub(super) fn open_stages<D: Disk + Clone>(
+    ground: Ground<'_, D>,
+    id: &OperationId,
+    own: &D::Dir,
+    places: &[StagePlace],
+) -> Result<Vec<Stage<D>>, TransactionError> {
+    let open = |place: &StagePlace| -> io::Result<Stage<D>> {
+        let dir = match place {
+            StagePlace::State => own.clone(),
+            StagePlace::Tree(folder) => {
+                let path = folder.join(tree_stage_name(id).as_ref()).map_err(io::Error::other)?;
+                ground.folders.open(&path)?
+            }
+        };
+        Ok(Stage { place: place.clone(), dir })
+    };
+    places
+        .iter()
+        .map(|place| open(place).map_err(TransactionError::io("open the staging folder of", id)))
+        .collect()
+}
+
+/// Removes every object of a staging folder, and the folder itself where it stands in the tree.
+pub(super) fn clear_stage<D: Disk + Clone>(
+    ground: Ground<'_, D>,
+    id: &OperationId,
+    stage: &Stage<D>,
+    keep: &[&BStr],
+) -> io::Result<()> {
+    let disk = ground.disk();
+    for name in disk.list(&stage.dir)? {
+        if keep.contains(&BStr::new(&name)) {
+            continue;
+        }
+        let is_folder =
+            disk.stat(&stage.dir, name.as_ref())?.is_some_and(|s| s.kind == crate::disk::Kind::Directory);
+        if is_folder {
+            disk.remove_dir(&stage.dir, name.as_ref())?;
+        } else {
+            disk.remove(&stage.dir, name.as_ref())?;
+        }
+    }
+    if let StagePlace::Tree(folder) = &stage.place {
+        ground.folders.forget();
+        disk.remove_dir(&ground.folders.open(folder)?, tree_stage_name(id).as_ref())?;
+    }
+    Ok(())
+}
+
+/// The staging folder of an entry.
+pub(super) fn stage_of<'s, D: Disk>(stages: &'s [Stage<D>], entry: &Entry) -> &'s D::Dir {
+    &stages[entry.stage].dir
+}

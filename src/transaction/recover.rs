@@ -1,0 +1,227 @@
+//! Recovery: what a run that was killed has left is finished or undone before anything else happens.
+//!
+//! It looks before it leaps: where a path is neither as before nor as after, it decides nothing by itself.
+
+use super::entry::{Entry, Method, StagePlace};
+use super::error::Kept;
+use super::finish::finish;
+use super::ground::{Ground, INTENT, Stage, clear_stage, open_stages, stage_of, tree_stage_name};
+use super::journal::{Journal, Verdict};
+use super::participant::Participant;
+use super::stage::{JOURNAL, throw_away};
+use super::store::Store;
+use super::undo::{Strangers, undo};
+use super::{OperationId, TransactionError};
+use crate::disk::{Disk, Node, Rename};
+use crate::edit::RelPath;
+use bstr::BStr;
+use std::io;
+
+/// What became of one interrupted operation.
+#[derive(Debug)]
+pub struct Recovered {
+    /// Its id.
+    pub id: OperationId,
+    /// What was done.
+    pub outcome: RecoveryOutcome,
+    /// Versions that were put aside.
+    pub kept: Vec<Kept>,
+}
+
+/// What recovery did, or would do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RecoveryOutcome {
+    /// It had not touched the tree: its staged files are removed.
+    Discarded,
+    /// Every path is as before it.
+    RolledBack,
+    /// It had reached its commit point: the rest is done.
+    Finished,
+}
+
+/// How recovery decides.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Decide {
+    /// Undo what has not committed, unless a path is neither as before nor as after.
+    #[default]
+    Carefully,
+    /// Undo what has not committed; versions of others stay in place, the old ones are kept aside.
+    Back,
+}
+
+/// Ends every interrupted operation, oldest first. The caller holds the lock.
+///
+/// # Errors
+/// The first operation that cannot be ended; its journal stays.
+pub fn recover<D: Disk + Clone, P: Participant>(
+    ground: Ground<'_, D>,
+    decide: Decide,
+    mut participant: impl FnMut(&OperationId) -> Option<P>,
+) -> Result<Vec<Recovered>, TransactionError> {
+    let running = ground.store.running();
+    let running = running.map_err(TransactionError::io("list", ground.store.path.display()))?;
+    let mut done = Vec::with_capacity(running.len());
+    for id in running {
+        done.push(recover_one(ground, decide, id, &mut participant)?);
+    }
+    Ok(done)
+}
+
+/// The operations that have not ended, and what recovery would do with each; changes nothing.
+pub fn pending<D: Disk + Clone>(
+    ground: Ground<'_, D>,
+) -> Result<Vec<(OperationId, RecoveryOutcome)>, TransactionError> {
+    let at = || ground.store.path.display();
+    let running = ground.store.running().map_err(TransactionError::io("list", at()))?;
+    let mut found = Vec::new();
+    for id in running {
+        let own = open_own(ground, &id)?;
+        let outcome =
+            match read_journal(ground, &own).map_err(TransactionError::io("read the journal in", at()))? {
+                None => RecoveryOutcome::Discarded,
+                Some(bytes) => match Journal::decode(&bytes) {
+                    Ok((_, Verdict::Commit)) => RecoveryOutcome::Finished,
+                    _ => RecoveryOutcome::RolledBack,
+                },
+            };
+        found.push((id, outcome));
+    }
+    Ok(found)
+}
+
+fn open_own<D: Disk + Clone>(ground: Ground<'_, D>, id: &OperationId) -> Result<D::Dir, TransactionError> {
+    ground
+        .store
+        .folder(Store::<D>::running_name(id).as_ref())
+        .map_err(TransactionError::io("open the folder of the interrupted operation", id))
+}
+
+fn read_journal<D: Disk + Clone>(ground: Ground<'_, D>, own: &D::Dir) -> io::Result<Option<Vec<u8>>> {
+    match ground.disk().read(own, JOURNAL.into()) {
+        Ok((bytes, _)) => Ok(Some(bytes)),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(e),
+    }
+}
+
+fn recover_one<D: Disk + Clone, P: Participant>(
+    ground: Ground<'_, D>,
+    decide: Decide,
+    id: OperationId,
+    participant: &mut impl FnMut(&OperationId) -> Option<P>,
+) -> Result<Recovered, TransactionError> {
+    let own = open_own(ground, &id)?;
+    let bytes = read_journal(ground, &own).map_err(TransactionError::io("read the journal of", &id))?;
+    let Some(bytes) = bytes else {
+        discard(ground, &id, &own).map_err(TransactionError::io("remove the staged files of", &id))?;
+        give_up(participant, &id);
+        return Ok(Recovered { id, outcome: RecoveryOutcome::Discarded, kept: Vec::new() });
+    };
+    let (journal, verdict) = match Journal::decode(&bytes) {
+        Ok(read) => read,
+        Err(why) => return Err(quarantine(ground, id, &why.to_string())),
+    };
+    if journal.id != id || !is_allowed(&journal) {
+        return Err(quarantine(ground, id, "it does not belong here"));
+    }
+    let stages = open_stages(ground, &id, &own, &journal.stages)?;
+    if verdict == Verdict::Commit {
+        let finished = finish(ground, &own, &stages, &journal, participant(&id).as_mut());
+        finished.participant?;
+        finished.clean_up?;
+        return Ok(Recovered { id, outcome: RecoveryOutcome::Finished, kept: Vec::new() });
+    }
+    if decide == Decide::Carefully {
+        let odd = undecided(ground, &stages, &journal)
+            .map_err(TransactionError::io("look at the paths of", &id))?;
+        if !odd.is_empty() {
+            return Err(TransactionError::Undecided { id, paths: odd });
+        }
+    }
+    let kept = undo(ground, &stages, &journal, Strangers::Stay)?;
+    throw_away(ground, &id, &own, &stages);
+    give_up(participant, &id);
+    Ok(Recovered { id, outcome: RecoveryOutcome::RolledBack, kept })
+}
+
+fn give_up<P: Participant>(participant: &mut impl FnMut(&OperationId) -> Option<P>, id: &OperationId) {
+    if let Some(mut participant) = participant(id) {
+        participant.abort();
+    }
+}
+
+/// A journal is data from a disk: no path of it may be one that a plan could not have held.
+fn is_allowed(journal: &Journal) -> bool {
+    journal
+        .entries
+        .iter()
+        .all(|entry| !entry.path.is_root() && !entry.path.names().any(crate::plan::is_git_name))
+}
+
+/// Paths whose state is neither before nor after nor on the way between.
+fn undecided<D: Disk + Clone>(
+    ground: Ground<'_, D>,
+    stages: &[Stage<D>],
+    journal: &Journal,
+) -> io::Result<Vec<RelPath>> {
+    const SHOWN: usize = 5;
+    let mut odd = Vec::new();
+    for entry in &journal.entries {
+        let now = ground.node(&entry.path)?;
+        let known =
+            now == entry.before || now == entry.after || on_the_way(ground, stages, journal, entry, &now)?;
+        if !known && odd.len() < SHOWN {
+            odd.push(entry.path.clone());
+        }
+    }
+    Ok(odd)
+}
+
+fn on_the_way<D: Disk + Clone>(
+    ground: Ground<'_, D>,
+    stages: &[Stage<D>],
+    journal: &Journal,
+    entry: &Entry,
+    now: &Node,
+) -> io::Result<bool> {
+    if entry.method() == Method::Delete && *now == Node::Directory {
+        return Ok(journal.folders.contains(&entry.path));
+    }
+    if !now.is_absent() {
+        return Ok(false);
+    }
+    let old = Node::at(ground.disk(), stage_of(stages, entry), entry.old_slot().as_ref())?;
+    Ok(old == entry.before)
+}
+
+/// Removes what an operation had staged before it had a journal.
+fn discard<D: Disk + Clone>(ground: Ground<'_, D>, id: &OperationId, own: &D::Dir) -> io::Result<()> {
+    let disk = ground.disk();
+    for name in disk.list(own)?.iter().filter(|n| n.starts_with(INTENT.as_bytes())) {
+        let (folder, _) = disk.read(own, name.as_ref())?;
+        let Ok(folder) = RelPath::new(folder) else { continue };
+        let Ok(path) = folder.join(tree_stage_name(id).as_ref()) else { continue };
+        if let Ok(dir) = ground.folders.open(&path) {
+            clear_stage(ground, id, &Stage { place: StagePlace::Tree(folder), dir }, &[])?;
+        }
+    }
+    clear_stage(ground, id, &Stage { place: StagePlace::State, dir: own.clone() }, &[])?;
+    disk.remove_dir(&ground.store.dir, Store::<D>::running_name(id).as_ref())
+}
+
+/// A journal that cannot be trusted is moved aside with everything beside it: it may be somebody's only copy.
+fn quarantine<D: Disk + Clone>(ground: Ground<'_, D>, id: OperationId, why: &str) -> TransactionError {
+    let store = ground.store;
+    let aside = || -> io::Result<()> {
+        let folder = store.folder("quarantine".into())?;
+        let (name, to): (_, &BStr) = (Store::<D>::running_name(&id), id.as_str().into());
+        ground.disk().rename((&store.dir, name.as_ref()), (&folder, to), Rename::NoReplace)
+    };
+    match aside() {
+        Ok(()) => {
+            let kept = store.path.join("quarantine").join(id.as_str());
+            TransactionError::BadJournal { id, why: why.to_owned(), kept }
+        }
+        Err(e) => TransactionError::io("move aside the damaged journal of", &id)(e),
+    }
+}

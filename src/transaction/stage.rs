@@ -1,0 +1,222 @@
+//! Staging: every new object is written beside the tree before any path of it is touched.
+
+use super::entry::Entry;
+use super::ground::{Ground, Stage, Stages, clear_stage};
+use super::journal::Journal;
+use super::store::{Store, make_folder};
+use super::swap::Prepared;
+use super::sync::{Durability, before_swap};
+use super::{Failure, OperationId, TransactionError, TreeState};
+use crate::disk::{Disk, Node};
+use crate::edit::RelPath;
+use crate::plan::{Resolved, Sink, SinkFull};
+use std::collections::BTreeSet;
+use std::io;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// The name of the journal while it is written; it appears as [`JOURNAL`] only when it is whole.
+pub(super) const JOURNAL_DRAFT: &str = "journal.tmp";
+/// The name of the journal in a transaction's folder.
+pub(super) const JOURNAL: &str = "journal";
+
+/// A transaction that takes files and has touched no path of the tree. Dropping it throws the staged files away.
+#[must_use = "nothing is swapped before the stage is sealed"]
+pub struct Staging<'a, D: Disk + Clone> {
+    ground: Ground<'a, D>,
+    id: OperationId,
+    own: D::Dir,
+    stages: Option<Stages<'a, D>>,
+    entries: Mutex<Vec<Entry>>,
+    slots: AtomicU32,
+    failure: Mutex<Option<TransactionError>>,
+    durability: Durability,
+}
+
+impl<'a, D: Disk + Clone> Staging<'a, D> {
+    /// Makes the staging folder. The caller holds the lock.
+    ///
+    /// # Errors
+    /// Nothing is left behind.
+    pub fn begin(ground: Ground<'a, D>, durability: Durability) -> Result<Self, TransactionError> {
+        let id = OperationId::now();
+        let name = Store::<D>::running_name(&id);
+        let begin = || -> io::Result<(D::Dir, Stages<'a, D>)> {
+            let own = make_folder(ground.disk(), &ground.store.dir, name.as_ref())?;
+            Ok((own.clone(), Stages::new(ground, id.clone(), own)?))
+        };
+        let (own, stages) =
+            begin().map_err(TransactionError::io("make a staging folder in", ground.store.path.display()))?;
+        Ok(Self {
+            ground,
+            id,
+            own,
+            stages: Some(stages),
+            entries: Mutex::default(),
+            slots: AtomicU32::new(0),
+            failure: Mutex::default(),
+            durability,
+        })
+    }
+
+    /// The id of the operation.
+    pub fn id(&self) -> &OperationId {
+        &self.id
+    }
+
+    /// Ends the transaction because of what [`Sink::put`] met.
+    pub fn into_failure(self) -> Failure {
+        let met = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let cause = met.unwrap_or_else(|| {
+            TransactionError::io("stage", "the batch")(io::Error::other("no cause is known"))
+        });
+        Failure { cause, tree: TreeState::RolledBack, kept: Vec::new() }
+    }
+
+    /// Writes the journal and waits until all of it is safe. From here on a crash can be recovered from.
+    ///
+    /// # Errors
+    /// No path of the tree has been touched.
+    pub fn seal(mut self) -> Result<Prepared<'a, D>, Failure> {
+        match self.try_seal() {
+            Ok(prepared) => Ok(prepared),
+            Err(cause) => Err(Failure { cause, tree: TreeState::RolledBack, kept: Vec::new() }),
+        }
+    }
+
+    fn try_seal(&mut self) -> Result<Prepared<'a, D>, TransactionError> {
+        let mut entries = std::mem::take(&mut *self.entries.lock().unwrap_or_else(PoisonError::into_inner));
+        entries.sort_by(|a, b| a.path.cmp(&b.path));
+        let places = self.stages.as_ref().map(|s| s.places()).unwrap_or_default();
+        let folders = folders_to_make(self.ground, &entries)?;
+        let journal = Journal { id: self.id.clone(), stages: places, entries, folders };
+        let disk = self.ground.disk();
+        let (draft, name) = (JOURNAL_DRAFT.into(), JOURNAL.into());
+        let bytes = journal.encode();
+        let write = || -> io::Result<()> {
+            disk.create(&self.own, draft, &bytes, 0o600)?;
+            if self.durability.syncs() {
+                disk.sync_file(&self.own, draft)?;
+            }
+            disk.rename((&self.own, draft), (&self.own, name), crate::disk::Rename::NoReplace)
+        };
+        write().map_err(TransactionError::io("write the journal of", &self.id))?;
+        // From here on the folder belongs to the journal: dropping `self` must not clear it.
+        let stages = self.stages.take().map(Stages::into_stages).unwrap_or_default();
+        let prepared = Prepared::new(self.ground, self.own.clone(), stages, journal, bytes, self.durability);
+        match before_swap(disk, &self.ground.store.dir, &prepared) {
+            Ok(()) => Ok(prepared),
+            Err(e) => {
+                prepared.discard();
+                Err(TransactionError::io("sync the staged files of", &self.id)(e))
+            }
+        }
+    }
+
+    fn stage(&self, file: &Resolved) -> Result<Entry, TransactionError> {
+        let (disk, path) = (self.ground.disk(), &file.path);
+        let slot = self.slots.fetch_add(1, Ordering::Relaxed);
+        let stages = self.stages.as_ref().expect("taken by `seal`, which consumes the stage");
+        let (stage, dir) = stages.stage_for(path).map_err(TransactionError::io("find the mount of", path))?;
+        let mut entry = Entry {
+            path: path.clone(),
+            before: file.before.clone(),
+            after: file.after.clone(),
+            seen: file.seen,
+            stage,
+            slot,
+        };
+        let name = entry.new_slot();
+        let write = || -> io::Result<Node> {
+            match &file.after {
+                Node::File { hash, mode, size } => {
+                    let bytes = file.new.as_deref().unwrap_or_default();
+                    disk.create(&dir, name.as_ref(), bytes, *mode | 0o600)?;
+                    self.take_over(file, &dir, name.as_ref())?;
+                    let mode = match &file.metadata_from {
+                        Some(_) => *mode,
+                        None => disk.stat(&dir, name.as_ref())?.map_or(*mode, |s| s.mode),
+                    };
+                    Ok(Node::File { hash: *hash, mode, size: *size })
+                }
+                Node::Link { target } => {
+                    disk.create_link(&dir, name.as_ref(), target.as_ref())?;
+                    Ok(file.after.clone())
+                }
+                other => Ok(other.clone()),
+            }
+        };
+        entry.after = write().map_err(TransactionError::io("stage", path))?;
+        Ok(entry)
+    }
+
+    /// Gives a staged file mode, owner and attributes of the one it stands for.
+    fn take_over(&self, file: &Resolved, dir: &D::Dir, name: &bstr::BStr) -> io::Result<()> {
+        let Some(from) = &file.metadata_from else { return Ok(()) };
+        let source = self.ground.folders.parent(from)?;
+        self.ground.disk().copy_metadata((&source, from.name()), (dir, name))
+    }
+}
+
+impl<D: Disk + Clone> Sink for Staging<'_, D> {
+    fn put(&self, file: &Resolved) -> Result<(), SinkFull> {
+        match self.stage(file) {
+            Ok(entry) => {
+                self.entries.lock().unwrap_or_else(PoisonError::into_inner).push(entry);
+                Ok(())
+            }
+            Err(error) => {
+                self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                Err(SinkFull)
+            }
+        }
+    }
+}
+
+impl<D: Disk + Clone> Drop for Staging<'_, D> {
+    fn drop(&mut self) {
+        if let Some(stages) = self.stages.take() {
+            throw_away(self.ground, &self.id, &self.own, &stages.into_stages());
+        }
+    }
+}
+
+/// Removes the staging folders of a transaction that has touched nothing. What cannot be removed now is removed by the
+/// next run's recovery, which finds no journal there.
+pub(super) fn throw_away<D: Disk + Clone>(
+    ground: Ground<'_, D>,
+    id: &OperationId,
+    own: &D::Dir,
+    stages: &[Stage<D>],
+) {
+    let disk = ground.disk();
+    // The journal goes first: without it the slots are known to be ours alone.
+    let _ = disk.remove(own, JOURNAL.into());
+    let all = stages.iter().rev().all(|stage| clear_stage(ground, id, stage, &[]).is_ok());
+    if all {
+        let _ = disk.remove_dir(&ground.store.dir, Store::<D>::running_name(id).as_ref());
+    }
+}
+
+/// Parents of new paths that are not there yet, shallow first; a path that the batch frees counts as not there.
+fn folders_to_make<D: Disk + Clone>(
+    ground: Ground<'_, D>,
+    entries: &[Entry],
+) -> Result<Vec<RelPath>, TransactionError> {
+    let mut missing: BTreeSet<RelPath> = BTreeSet::new();
+    let mut there: BTreeSet<RelPath> = BTreeSet::new();
+    for entry in entries.iter().filter(|e| e.before.is_absent()) {
+        let mut above = entry.path.parent();
+        while let Some(folder) = above.filter(|f| !f.is_root() && !missing.contains(f) && !there.contains(f))
+        {
+            let node = ground.node(&folder).map_err(TransactionError::io("look at", &folder))?;
+            above = folder.parent();
+            if node == Node::Directory {
+                there.insert(folder);
+            } else {
+                missing.insert(folder);
+            }
+        }
+    }
+    Ok(missing.into_iter().collect())
+}

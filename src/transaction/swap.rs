@@ -1,0 +1,328 @@
+//! The swap: staged objects take their places, old ones go to the slots; then the commit point.
+
+use super::entry::{Entry, Method};
+use super::finish::{Finished, finish};
+use super::ground::{Ground, Stage, stage_of};
+use super::journal::{Journal, Verdict, record};
+use super::participant::{Change, Landed, Participant};
+use super::stage::{JOURNAL, throw_away};
+use super::sync::{Durability, after_swap};
+use super::undo::{Strangers, undo};
+use super::{Failure, OperationId, TransactionError, TreeState};
+use crate::disk::{Access, Disk, Node, Rename};
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Asks a running swap to stop: holds the number of the signal that came, or 0.
+pub type Stop = AtomicUsize;
+
+/// The file in which a participant's record waits for the commit point.
+pub(super) const RECORD: &str = "record";
+
+/// A sealed transaction: everything is staged and journaled, no path of the tree is touched.
+#[must_use = "nothing is swapped yet"]
+#[derive(Debug)]
+pub struct Prepared<'a, D: Disk> {
+    pub(super) ground: Ground<'a, D>,
+    pub(super) own: D::Dir,
+    pub(super) stages: Vec<Stage<D>>,
+    pub(super) journal: Journal,
+    bytes: Vec<u8>,
+    pub(super) durability: Durability,
+}
+
+impl<'a, D: Disk + Clone> Prepared<'a, D> {
+    pub(super) fn new(
+        ground: Ground<'a, D>,
+        own: D::Dir,
+        stages: Vec<Stage<D>>,
+        journal: Journal,
+        bytes: Vec<u8>,
+        durability: Durability,
+    ) -> Self {
+        Self { ground, own, stages, journal, bytes, durability }
+    }
+
+    /// Throws the staged files away.
+    pub fn discard(self) {
+        throw_away(self.ground, &self.journal.id, &self.own, &self.stages);
+    }
+
+    /// Swaps every path. Each old object is checked after it has been taken: it must be the one that was planned for.
+    ///
+    /// # Errors
+    /// Everything is back as it was, or the failure says that recovery is needed.
+    pub fn swap(self, stop: &Stop) -> Result<Swapped<'a, D>, Failure> {
+        if let Err(cause) = self.check(stop) {
+            self.discard();
+            return Err(Failure { cause, tree: TreeState::Untouched, kept: Vec::new() });
+        }
+        match self.swap_all(stop) {
+            Ok(()) => {
+                let changes = self.journal.entries.iter().map(change).collect();
+                Ok(Swapped { prepared: self, changes })
+            }
+            Err(cause) => Err(self.roll_back(cause, Strangers::Stay)),
+        }
+    }
+
+    /// Whether every path is still as it was when it was read; cheap, since the swap checks again.
+    fn check(&self, stop: &Stop) -> Result<(), TransactionError> {
+        asked_to_stop(stop)?;
+        for entry in &self.journal.entries {
+            let path = &entry.path;
+            let stat = match self.ground.folders.parent(path) {
+                Ok(dir) => self.ground.disk().stat(&dir, path.name()),
+                Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                    Ok(None)
+                }
+                Err(e) => Err(e),
+            };
+            let stat = stat.map_err(TransactionError::io("look at", path))?;
+            let same = match (&entry.seen, stat) {
+                (Some(seen), Some(stat)) => *seen == stat.stamp || self.is_before(entry)?,
+                _ => self.is_before(entry)?,
+            };
+            if !same {
+                return Err(TransactionError::ChangedDuring(path.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    fn is_before(&self, entry: &Entry) -> Result<bool, TransactionError> {
+        let node = self.ground.node(&entry.path).map_err(TransactionError::io("read", &entry.path))?;
+        Ok(node == entry.before)
+    }
+
+    fn swap_all(&self, stop: &Stop) -> Result<(), TransactionError> {
+        use Method::{Create, Delete, Replace, ReplaceFolder};
+        for method in [Replace, Delete, ReplaceFolder] {
+            self.swap_by(method, stop)?;
+        }
+        self.make_folders()?;
+        self.swap_by(Create, stop)?;
+        after_swap(self.ground.disk(), self).map_err(TransactionError::io("sync", "the swapped files"))
+    }
+
+    fn swap_by(&self, method: Method, stop: &Stop) -> Result<(), TransactionError> {
+        for entry in self.journal.entries.iter().filter(|e| e.method() == method) {
+            asked_to_stop(stop)?;
+            match method {
+                Method::Replace | Method::ReplaceFolder => self.replace(entry)?,
+                Method::Delete => self.take_away(entry)?,
+                Method::Create => self.put_in_place(entry)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn make_folders(&self) -> Result<(), TransactionError> {
+        for folder in &self.journal.folders {
+            let make = || -> io::Result<()> {
+                // A path that was freed may be cached as what it was.
+                self.ground.folders.forget();
+                let dir = self.ground.folders.parent(folder)?;
+                self.ground.disk().create_dir(&dir, folder.name(), Access::Shared)
+            };
+            match make() {
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+                done => done.map_err(TransactionError::io("make the folder", folder))?,
+            }
+        }
+        Ok(())
+    }
+
+    fn replace(&self, entry: &Entry) -> Result<(), TransactionError> {
+        let (disk, path, stage) = (self.ground.disk(), &entry.path, stage_of(&self.stages, entry));
+        let dir = self.ground.folders.parent(path).map_err(|e| moved(entry, "swap in", e))?;
+        let (new, place) = (entry.new_slot(), path.name());
+        match disk.rename((stage, new.as_ref()), (&dir, place), Rename::Exchange) {
+            Ok(()) => self.captured(entry, new.as_ref()),
+            // No such thing on this file system: the path is absent for a moment.
+            Err(e) if e.kind() == io::ErrorKind::Unsupported => {
+                self.take_away(entry)?;
+                self.put_in_place(entry)
+            }
+            Err(e) => Err(moved(entry, "swap in", e)),
+        }
+    }
+
+    fn take_away(&self, entry: &Entry) -> Result<(), TransactionError> {
+        let (stage, old) = (stage_of(&self.stages, entry), entry.old_slot());
+        let dir = self.ground.folders.parent(&entry.path).map_err(|e| moved(entry, "remove", e))?;
+        let from = (&dir, entry.path.name());
+        let taken = self.ground.disk().rename(from, (stage, old.as_ref()), Rename::NoReplace);
+        taken.map_err(|e| moved(entry, "remove", e))?;
+        self.captured(entry, old.as_ref())
+    }
+
+    fn put_in_place(&self, entry: &Entry) -> Result<(), TransactionError> {
+        let (stage, new) = (stage_of(&self.stages, entry), entry.new_slot());
+        let dir = self.ground.folders.parent(&entry.path).map_err(|e| moved(entry, "put in place", e))?;
+        let to = (&dir, entry.path.name());
+        let put = self.ground.disk().rename((stage, new.as_ref()), to, Rename::NoReplace);
+        put.map_err(|e| moved(entry, "put in place", e))
+    }
+
+    /// What came out of the tree must be what the plan saw there; a folder must be empty.
+    fn captured(&self, entry: &Entry, slot: &bstr::BStr) -> Result<(), TransactionError> {
+        let (disk, stage) = (self.ground.disk(), stage_of(&self.stages, entry));
+        let look = || -> io::Result<bool> {
+            if Node::at(disk, stage, slot)? != entry.before {
+                return Ok(false);
+            }
+            if entry.before != Node::Directory {
+                return Ok(true);
+            }
+            let inner = disk.open_dir(stage, &crate::edit::RelPath::new(slot).map_err(io::Error::other)?)?;
+            Ok(disk.list(&inner)?.is_empty())
+        };
+        if look().map_err(TransactionError::io("read the old version of", &entry.path))? {
+            Ok(())
+        } else {
+            Err(TransactionError::ChangedDuring(entry.path.clone()))
+        }
+    }
+
+    pub(super) fn roll_back(self, cause: TransactionError, strangers: Strangers) -> Failure {
+        match undo(self.ground, &self.stages, &self.journal, strangers) {
+            Ok(kept) => {
+                self.discard();
+                Failure { cause, tree: TreeState::RolledBack, kept }
+            }
+            Err(_) => Failure { cause, tree: TreeState::NeedsRecovery, kept: Vec::new() },
+        }
+    }
+
+    fn say(&self, verdict: &Verdict) -> io::Result<()> {
+        let (at, sector) = record(&self.bytes, verdict);
+        self.ground.disk().overwrite_synced(&self.own, JOURNAL.into(), at, &sector)
+    }
+}
+
+fn asked_to_stop(stop: &Stop) -> Result<(), TransactionError> {
+    match stop.load(Ordering::Relaxed) {
+        0 => Ok(()),
+        signal => Err(TransactionError::Interrupted(signal)),
+    }
+}
+
+/// A path that appeared, vanished or became another kind is somebody else's doing.
+fn moved(entry: &Entry, operation: &'static str, error: io::Error) -> TransactionError {
+    use io::ErrorKind::{AlreadyExists, DirectoryNotEmpty, IsADirectory, NotADirectory, NotFound};
+    match error.kind() {
+        AlreadyExists | NotFound | NotADirectory | IsADirectory | DirectoryNotEmpty => {
+            TransactionError::ChangedDuring(entry.path.clone())
+        }
+        _ => TransactionError::io(operation, &entry.path)(error),
+    }
+}
+
+fn change(entry: &Entry) -> Change {
+    Change { path: entry.path.clone(), before: entry.before.clone(), after: entry.after.clone() }
+}
+
+/// All paths are swapped and on the medium; the journal does not say COMMIT yet.
+#[must_use = "without COMMIT the next run rolls it back"]
+#[derive(Debug)]
+pub struct Swapped<'a, D: Disk> {
+    prepared: Prepared<'a, D>,
+    changes: Vec<Change>,
+}
+
+impl<'a, D: Disk + Clone> Swapped<'a, D> {
+    /// The commit point: the participant prepares, the journal says COMMIT.
+    ///
+    /// # Errors
+    /// Everything is back as it was, or the failure says that recovery is needed.
+    pub fn commit<P: Participant>(self, participant: Option<&mut P>) -> Result<Committed<'a, D>, Failure> {
+        if let Some(participant) = participant {
+            let recorded = participant.prepare(&self).map_err(TransactionError::from);
+            if let Err(cause) = recorded.and_then(|bytes| self.keep_record(&bytes)) {
+                participant.abort();
+                return Err(self.prepared.roll_back(cause, Strangers::MoveAside));
+            }
+        }
+        match self.prepared.say(&Verdict::Commit) {
+            Ok(()) => Ok(Committed { prepared: self.prepared }),
+            Err(e) => Err(self.commit_unknown(e)),
+        }
+    }
+
+    /// The record is on the medium before COMMIT: a journal with COMMIT has a whole record.
+    fn keep_record(&self, bytes: &[u8]) -> Result<(), TransactionError> {
+        let (disk, own) = (self.prepared.ground.disk(), &self.prepared.own);
+        let keep = || -> io::Result<()> {
+            disk.create(own, RECORD.into(), bytes, 0o600)?;
+            if !self.prepared.durability.syncs() {
+                return Ok(());
+            }
+            // Everything, since the participant has written objects beside the record.
+            match disk.sync_all(own) {
+                Err(e) if e.kind() == io::ErrorKind::Unsupported => {
+                    disk.sync_file(own, RECORD.into())?;
+                    disk.sync_dir(own)
+                }
+                done => done,
+            }
+        };
+        keep().map_err(TransactionError::io("write the record of", &self.prepared.journal.id))
+    }
+
+    /// Whether COMMIT is on the medium is unknown, and asking again may get a lie. Only an ABORT that is surely there
+    /// allows to undo.
+    fn commit_unknown(self, error: io::Error) -> Failure {
+        let id = self.prepared.journal.id.clone();
+        let cause = TransactionError::io("write COMMIT to the journal of", id)(error);
+        match self.prepared.say(&Verdict::Abort) {
+            Ok(()) => self.prepared.roll_back(cause, Strangers::Stay),
+            Err(_) => Failure { cause, tree: TreeState::NeedsRecovery, kept: Vec::new() },
+        }
+    }
+}
+
+impl<D: Disk + Clone> Landed for Swapped<'_, D> {
+    fn changes(&self) -> &[Change] {
+        &self.changes
+    }
+
+    fn content(&self, change: &Change) -> io::Result<Vec<u8>> {
+        let (ground, path) = (self.prepared.ground, &change.path);
+        let dir = ground.folders.parent(path)?;
+        let (bytes, node) = match &change.after {
+            Node::Link { .. } => {
+                let target = ground.disk().read_link(&dir, path.name())?;
+                (target.to_vec(), Node::Link { target })
+            }
+            _ => {
+                let (bytes, stat) = ground.disk().read(&dir, path.name())?;
+                let (hash, size) = (crate::edit::Hash::of(&bytes), bytes.len() as u64);
+                (bytes, Node::File { hash, mode: stat.mode, size })
+            }
+        };
+        if node == change.after { Ok(bytes) } else { Err(io::ErrorKind::InvalidData.into()) }
+    }
+}
+
+/// The batch is in place and stays.
+#[must_use = "the participant and the clean-up are still to come"]
+#[derive(Debug)]
+pub struct Committed<'a, D: Disk> {
+    prepared: Prepared<'a, D>,
+}
+
+impl<D: Disk + Clone> Committed<'_, D> {
+    /// The id of the operation.
+    pub fn id(&self) -> &OperationId {
+        &self.prepared.journal.id
+    }
+
+    /// Lets the participant finish, removes emptied folders and moves the old files to the undo store.
+    ///
+    /// Nothing that fails here takes the batch back; it is told.
+    pub fn finish<P: Participant>(self, participant: Option<&mut P>) -> Finished {
+        let Prepared { ground, own, stages, journal, .. } = self.prepared;
+        finish(ground, &own, &stages, &journal, participant)
+    }
+}

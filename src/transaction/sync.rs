@@ -1,0 +1,86 @@
+//! The barriers: what must be on the medium before the next thing may happen.
+
+use super::swap::Prepared;
+use crate::disk::{Disk, Node};
+use std::io;
+
+/// What a run guarantees after power loss. Against `kill -9`, full disks and other programs all levels guard alike.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Durability {
+    /// Every file and folder is synced by itself.
+    Full,
+    /// One barrier before the swap and one after it; files are synced by themselves where there are few.
+    #[default]
+    Batch,
+    /// No barrier. Power loss may leave empty files.
+    None,
+}
+
+/// Up to this many files, syncing each is cheaper than the whole file system.
+const FEW: usize = 32;
+
+impl Durability {
+    /// Whether anything is synced at all.
+    pub(super) fn syncs(self) -> bool {
+        self != Self::None
+    }
+
+    fn one_by_one(self, files: usize) -> bool {
+        self == Self::Full || files <= FEW
+    }
+}
+
+/// Barrier B1: staged objects and the journal are on the medium before any path of the tree is touched.
+pub(super) fn before_swap<D: Disk + Clone>(
+    disk: &D,
+    state: &D::Dir,
+    prepared: &Prepared<'_, D>,
+) -> io::Result<()> {
+    let durability = prepared.durability;
+    if !durability.syncs() {
+        return Ok(());
+    }
+    if !durability.one_by_one(prepared.journal.entries.len()) {
+        let whole = prepared.stages.iter().try_for_each(|stage| disk.sync_all(&stage.dir));
+        match whole {
+            Err(e) if e.kind() == io::ErrorKind::Unsupported => {}
+            done => return done,
+        }
+    }
+    for entry in &prepared.journal.entries {
+        if matches!(entry.after, Node::File { .. }) {
+            disk.sync_file(&prepared.stages[entry.stage].dir, entry.new_slot().as_ref())?;
+        }
+    }
+    prepared.stages.iter().try_for_each(|stage| disk.sync_dir(&stage.dir))?;
+    disk.sync_dir(state)
+}
+
+/// Barrier B2: every rename is on the medium before COMMIT is.
+pub(super) fn after_swap<D: Disk + Clone>(disk: &D, prepared: &Prepared<'_, D>) -> io::Result<()> {
+    let durability = prepared.durability;
+    if !durability.syncs() {
+        return Ok(());
+    }
+    if !durability.one_by_one(prepared.journal.entries.len()) {
+        let whole = prepared.stages.iter().try_for_each(|stage| disk.sync_all(&stage.dir));
+        match whole {
+            Err(e) if e.kind() == io::ErrorKind::Unsupported => {}
+            done => return done,
+        }
+    }
+    let folders = prepared.journal.entries.iter().filter_map(|entry| entry.path.parent());
+    let mut folders: Vec<_> =
+        folders.chain(prepared.journal.folders.iter().filter_map(|f| f.parent())).collect();
+    folders.sort();
+    folders.dedup();
+    for folder in folders {
+        match prepared.ground.folders.open(&folder) {
+            Ok(dir) => disk.sync_dir(&dir)?,
+            // A folder that stood here is a file now; its parent is synced too.
+            Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {}
+            Err(e) => return Err(e),
+        }
+    }
+    prepared.stages.iter().try_for_each(|stage| disk.sync_dir(&stage.dir))
+}

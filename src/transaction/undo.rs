@@ -1,0 +1,244 @@
+//! Undoing a swap, from nothing but what is on disk: it can be interrupted and repeated at any point.
+//!
+//! The rule (transaction.md, 1.7): somebody else's newer content is never overwritten.
+
+use super::TransactionError;
+use super::entry::{Entry, Method};
+use super::error::{Kept, Version};
+use super::ground::{Ground, Stage, stage_of};
+use super::journal::Journal;
+use crate::disk::{Disk, Node, Rename};
+use bstr::{BStr, BString, ByteSlice};
+use std::io;
+
+/// What to do with a version that is neither ours nor the old one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Strangers {
+    /// It stays in place, and the old version is kept aside.
+    Stay,
+    /// It is kept aside, and the old version comes back: our own hook made it.
+    MoveAside,
+}
+
+/// Brings every path back to its state before the transaction. Returns what had to be kept aside.
+///
+/// # Errors
+/// The journal stays; the next attempt goes on from what is on disk then.
+pub(super) fn undo<D: Disk + Clone>(
+    ground: Ground<'_, D>,
+    stages: &[Stage<D>],
+    journal: &Journal,
+    strangers: Strangers,
+) -> Result<Vec<Kept>, TransactionError> {
+    ground.folders.forget();
+    let mut undoing = Undo { ground, stages, journal, strangers, kept: Vec::new() };
+    // Creates first, deepest first, so that the folders made for them are empty; deletes last, since a folder or a
+    // file may have come where they stood.
+    undoing.by_method(Method::Create)?;
+    undoing.remove_folders()?;
+    undoing.by_method(Method::ReplaceFolder)?;
+    undoing.by_method(Method::Replace)?;
+    undoing.by_method(Method::Delete)?;
+    Ok(undoing.kept)
+}
+
+struct Undo<'a, D: Disk> {
+    ground: Ground<'a, D>,
+    stages: &'a [Stage<D>],
+    journal: &'a Journal,
+    strangers: Strangers,
+    kept: Vec<Kept>,
+}
+
+impl<'a, D: Disk + Clone> Undo<'a, D> {
+    fn by_method(&mut self, method: Method) -> Result<(), TransactionError> {
+        for entry in self.journal.entries.iter().rev().filter(|e| e.method() == method) {
+            let undone = match method {
+                Method::Create => self.take_back_new(entry),
+                _ => self.bring_back_old(entry),
+            };
+            match undone {
+                Ok(()) => {}
+                Err(Trouble::Lost) => return Err(TransactionError::LostPreImage(entry.path.clone())),
+                Err(Trouble::Io(e)) => return Err(TransactionError::io("restore", &entry.path)(e)),
+            }
+        }
+        Ok(())
+    }
+
+    fn stage(&self, entry: &Entry) -> &'a D::Dir {
+        stage_of(self.stages, entry)
+    }
+
+    fn slot(&self, entry: &Entry, name: &BStr) -> io::Result<Node> {
+        Node::at(self.ground.disk(), self.stage(entry), name)
+    }
+
+    /// A created file goes back to its slot.
+    fn take_back_new(&mut self, entry: &Entry) -> Result<(), Trouble> {
+        let new = entry.new_slot();
+        // While the staged object waits, whatever stands at the path was never ours, unless it is a second name of it.
+        if let Some(waiting) = self.ground.disk().stat(self.stage(entry), new.as_ref())? {
+            return Ok(self.remove_second_name(entry, waiting.stamp.file)?);
+        }
+        match self.ground.node(&entry.path)? {
+            Node::Absent => Ok(()),
+            node if node == entry.after => self.out_of_tree(entry, new.as_ref(), &entry.after),
+            _ => Ok(self.stranger_at_new(entry)?),
+        }
+    }
+
+    /// A move by link and unlink was interrupted between the two.
+    fn remove_second_name(&self, entry: &Entry, file: (u64, u64)) -> io::Result<()> {
+        let Ok(dir) = self.ground.folders.parent(&entry.path) else { return Ok(()) };
+        let there = self.ground.disk().stat(&dir, entry.path.name())?;
+        if there.is_some_and(|stat| stat.stamp.file == file && file != (0, 0)) {
+            self.ground.disk().remove(&dir, entry.path.name())?;
+        }
+        Ok(())
+    }
+
+    /// Our hook changed a file that the batch created: it goes, and its text is kept.
+    fn stranger_at_new(&mut self, entry: &Entry) -> io::Result<()> {
+        if self.strangers == Strangers::MoveAside {
+            self.keep_from_tree(entry)?;
+        }
+        Ok(())
+    }
+
+    /// Moves the object at the path to `slot`; gives it back when it is not `expected` after all.
+    fn out_of_tree(&self, entry: &Entry, slot: &BStr, expected: &Node) -> Result<(), Trouble> {
+        let (disk, stage) = (self.ground.disk(), self.stage(entry));
+        let dir = self.ground.folders.parent(&entry.path)?;
+        disk.rename((&dir, entry.path.name()), (stage, slot), Rename::NoReplace)?;
+        if Node::at(disk, stage, slot)? != *expected {
+            disk.rename((stage, slot), (&dir, entry.path.name()), Rename::NoReplace)?;
+        }
+        Ok(())
+    }
+
+    /// The old object, wherever it is, comes back to its path.
+    fn bring_back_old(&mut self, entry: &Entry) -> Result<(), Trouble> {
+        let now = self.ground.node(&entry.path)?;
+        if now == entry.before {
+            return Ok(());
+        }
+        match self.captured(entry)? {
+            Some(slot) if now.is_absent() => Ok(self.into_tree(entry, slot.as_ref())?),
+            Some(slot) if now == entry.after => self.exchange_back(entry, slot.as_ref()),
+            Some(slot) if self.strangers == Strangers::MoveAside => {
+                self.keep_from_tree(entry)?;
+                Ok(self.into_tree(entry, slot.as_ref())?)
+            }
+            Some(slot) => {
+                Ok(self.keep(entry, (self.stage(entry).clone(), slot.as_ref()), Version::Before)?)
+            }
+            None if self.is_lost(entry)? => Err(Trouble::Lost),
+            // The swap never came here: what stands at the path is somebody else's doing.
+            None => Ok(()),
+        }
+    }
+
+    /// The slot that holds what was taken from the path; it may be a third party's version.
+    fn captured(&self, entry: &Entry) -> io::Result<Option<BString>> {
+        let (new, old) = (entry.new_slot(), entry.old_slot());
+        if !self.slot(entry, old.as_ref())?.is_absent() {
+            return Ok(Some(old));
+        }
+        let in_new = self.slot(entry, new.as_ref())?;
+        Ok((!in_new.is_absent() && in_new != entry.after).then_some(new))
+    }
+
+    /// The new object is at the path or gone, and the old one is nowhere.
+    fn is_lost(&self, entry: &Entry) -> io::Result<bool> {
+        Ok(entry.method() != Method::Delete && self.slot(entry, entry.new_slot().as_ref())?.is_absent())
+    }
+
+    fn into_tree(&self, entry: &Entry, slot: &BStr) -> io::Result<()> {
+        let dir = self.ground.folders.parent(&entry.path)?;
+        self.ground.disk().rename((self.stage(entry), slot), (&dir, entry.path.name()), Rename::NoReplace)
+    }
+
+    fn exchange_back(&mut self, entry: &Entry, slot: &BStr) -> Result<(), Trouble> {
+        let (disk, stage) = (self.ground.disk(), self.stage(entry));
+        let dir = self.ground.folders.parent(&entry.path)?;
+        let place = (&dir, entry.path.name());
+        match disk.rename((stage, slot), place, Rename::Exchange) {
+            Err(e) if e.kind() == io::ErrorKind::Unsupported => {
+                let aside: BString = format!("x{}", entry.slot).into();
+                self.out_of_tree(entry, aside.as_ref(), &entry.after)?;
+                return Ok(self.into_tree(entry, slot)?);
+            }
+            done => done?,
+        }
+        if Node::at(disk, stage, slot)? == entry.after {
+            return Ok(());
+        }
+        // Somebody was faster: theirs goes back, ours is kept.
+        disk.rename((stage, slot), place, Rename::Exchange)?;
+        Ok(self.keep(entry, (stage.clone(), slot), Version::Before)?)
+    }
+
+    /// Moves what stands at the path aside.
+    fn keep_from_tree(&mut self, entry: &Entry) -> io::Result<()> {
+        let dir = self.ground.folders.parent(&entry.path)?;
+        let name = entry.path.name().to_owned();
+        self.keep(entry, (dir, name.as_ref()), Version::Foreign)
+    }
+
+    /// Moves an object to `recovered/<id>/` in the state directory; copies it where that is another mount.
+    fn keep(&mut self, entry: &Entry, (dir, name): (D::Dir, &BStr), whose: Version) -> io::Result<()> {
+        let (disk, store) = (self.ground.disk(), self.ground.store);
+        let recovered = store.folder("recovered".into())?;
+        let id = self.journal.id.as_str();
+        let folder = super::store::make_folder(disk, &recovered, id.into())?;
+        let mut kept: BString = format!("{}-", entry.slot).into();
+        kept.extend_from_slice(entry.path.name());
+        match disk.rename((&dir, name), (&folder, kept.as_ref()), Rename::NoReplace) {
+            Err(e) if e.kind() == io::ErrorKind::CrossesDevices => {
+                let (bytes, _) = disk.read(&dir, name)?;
+                disk.create(&folder, kept.as_ref(), &bytes, 0o600)?;
+                disk.sync_file(&folder, kept.as_ref())?;
+                disk.remove(&dir, name)?;
+            }
+            done => done?,
+        }
+        let at = store.path.join("recovered").join(id).join(kept.to_path_lossy());
+        self.kept.push(Kept { path: entry.path.clone(), at, whose });
+        Ok(())
+    }
+
+    /// Folders that the transaction made go, deepest first, when they are empty.
+    fn remove_folders(&self) -> Result<(), TransactionError> {
+        for folder in self.journal.folders.iter().rev() {
+            self.ground.folders.forget();
+            let remove = || -> io::Result<()> {
+                let dir = self.ground.folders.parent(folder)?;
+                self.ground.disk().remove_dir(&dir, folder.name())
+            };
+            match remove().map_err(|e| (e.kind(), e)) {
+                Ok(())
+                | Err((
+                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::DirectoryNotEmpty,
+                    _,
+                )) => {}
+                Err((_, e)) => return Err(TransactionError::io("remove the folder", folder)(e)),
+            }
+        }
+        self.ground.folders.forget();
+        Ok(())
+    }
+}
+
+/// Why one entry could not be undone.
+enum Trouble {
+    /// The old object is in no slot.
+    Lost,
+    Io(io::Error),
+}
+
+impl From<io::Error> for Trouble {
+    fn from(e: io::Error) -> Self {
+        Self::Io(e)
+    }
+}
