@@ -1,0 +1,180 @@
+//! `index.lock`, taken so that recovery can tell ours from everybody else's, and the index published under it.
+//!
+//! The lock's content names the operation. It appears in one step with its content (a hard link), so that no crash
+//! leaves an empty one. A foreign lock is waited for and never removed. Dropping the lock publishes nothing.
+
+use super::{GitError, Repo};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Holds `index.lock`.
+#[derive(Debug)]
+pub(crate) struct IndexLock {
+    index: PathBuf,
+    lock: PathBuf,
+    content: String,
+    next: PathBuf,
+}
+
+impl IndexLock {
+    /// Waits up to `timeout` for the lock. One that this operation left behind when it was killed is taken over.
+    pub(crate) fn take(repo: &Repo, operation: &str, timeout: Duration) -> Result<Self, GitError> {
+        check_operation(operation)?;
+        let index = gix::lock::acquire::resolve_symlink(&repo.local().index_path());
+        let folder = repo.own_folder()?;
+        let near = if index.parent() == Some(repo.git_dir()) { folder.as_path() } else { parent(&index) };
+        let held = Self {
+            lock: lock_path(&index),
+            content: content(operation),
+            next: near.join(format!("index-{operation}")),
+            index,
+        };
+        let begun = Instant::now();
+        let mut pause = Duration::from_millis(10);
+        while !held.try_take(&folder.join(format!("lock-{operation}")))? {
+            let left = timeout.saturating_sub(begun.elapsed());
+            if left.is_zero() {
+                let (path, holder) = (held.lock.clone(), holder(&held.lock));
+                std::mem::forget(held);
+                return Err(GitError::Locked { path, holder });
+            }
+            std::thread::sleep(pause.min(left));
+            pause = (pause * 2).min(Duration::from_millis(200));
+        }
+        Ok(held)
+    }
+
+    /// Where the new index is written before it is published.
+    pub(crate) fn next(&self) -> &Path {
+        &self.next
+    }
+
+    /// Puts the file at [`next`](Self::next) in the index's place and gives up the lock.
+    pub(crate) fn publish(self, sharing: Sharing) -> Result<(), GitError> {
+        if let Ok(old) = std::fs::metadata(&self.index) {
+            fs_err::set_permissions(&self.next, old.permissions())?;
+        }
+        sharing.apply(&self.next)?;
+        fs_err::rename(&self.next, &self.index)?;
+        Ok(())
+    }
+
+    fn try_take(&self, draft: &Path) -> Result<bool, GitError> {
+        if is_ours(&self.lock, &self.content) {
+            return Ok(true);
+        }
+        fs_err::write(draft, &self.content)?;
+        let linked = std::fs::hard_link(draft, &self.lock);
+        let _ = std::fs::remove_file(draft);
+        match linked {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
+            Err(_) => self.create(),
+        }
+    }
+
+    /// Where hard links cannot be made.
+    fn create(&self) -> Result<bool, GitError> {
+        match fs_err::OpenOptions::new().write(true).create_new(true).open(&self.lock) {
+            Ok(mut file) => {
+                file.write_all(self.content.as_bytes())?;
+                Ok(true)
+            }
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+impl Drop for IndexLock {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.next);
+        if is_ours(&self.lock, &self.content) {
+            let _ = std::fs::remove_file(&self.lock);
+        }
+    }
+}
+
+/// Removes what a killed operation left behind: `index.lock` if it names this very operation, and our private files.
+///
+/// Returns whether there was such a lock. Call it only while no other run of patchmany can be alive.
+///
+/// # Errors
+/// A lock of ours that cannot be removed.
+pub fn remove_own_lock(repo: &Repo, operation_id: &str) -> Result<bool, GitError> {
+    check_operation(operation_id)?;
+    let index = gix::lock::acquire::resolve_symlink(&repo.local().index_path());
+    let own = repo.git_dir().join("patchmany");
+    for name in ["index", "lock", "hook-index", "message"] {
+        for folder in [own.as_path(), parent(&index)] {
+            let _ = std::fs::remove_file(folder.join(format!("{name}-{operation_id}")));
+        }
+    }
+    let lock = lock_path(&index);
+    let ours = is_ours(&lock, &content(operation_id));
+    if ours {
+        fs_err::remove_file(lock)?;
+    }
+    Ok(ours)
+}
+
+/// Refuses an id that could leave our folder when it becomes part of a file name.
+pub(crate) fn check_operation(operation: &str) -> Result<(), GitError> {
+    let good = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_');
+    if operation.is_empty() || operation.len() > 100 || !operation.bytes().all(good) {
+        return Err(GitError::BadOperation(operation.to_owned()));
+    }
+    Ok(())
+}
+
+/// The permissions of `core.sharedRepository`, in gix's encoding: 0 leaves what the umask gave.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sharing(i32);
+
+impl Sharing {
+    pub(crate) fn of(repo: &gix::Repository) -> Result<Self, GitError> {
+        let Some(value) = repo.config_snapshot().string("core.sharedRepository") else {
+            return Ok(Self(0));
+        };
+        gix::config::tree::Core::SHARED_REPOSITORY
+            .try_into_shared_repository(Some(value))
+            .map(Self)
+            .map_err(GitError::gix("read core.sharedRepository"))
+    }
+
+    /// Gives `path` those permissions.
+    pub(crate) fn apply(self, path: &Path) -> Result<(), GitError> {
+        if self.0 != 0 {
+            let now = fs_err::metadata(path)?.permissions();
+            fs_err::set_permissions(path, gix::fs::adjust_shared_repository_permissions(now, self.0))?;
+        }
+        Ok(())
+    }
+}
+
+fn content(operation: &str) -> String {
+    format!("patchmany {operation}\n")
+}
+
+fn lock_path(index: &Path) -> PathBuf {
+    let mut name = index.as_os_str().to_owned();
+    name.push(".lock");
+    name.into()
+}
+
+fn parent(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new("."))
+}
+
+fn is_ours(lock: &Path, content: &str) -> bool {
+    std::fs::read(lock).is_ok_and(|found| found == content.as_bytes())
+}
+
+fn holder(lock: &Path) -> String {
+    let text = std::fs::read(lock).unwrap_or_default();
+    match text.strip_prefix(b"patchmany ").and_then(|id| std::str::from_utf8(id).ok()) {
+        Some(id) => format!("the patchmany operation {} holds it", id.trim_end()),
+        None => "git holds it".to_owned(),
+    }
+}

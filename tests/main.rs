@@ -1,0 +1,5 @@
+//! All integration tests, in one binary.
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+mod git;
+mod support;
