@@ -95,7 +95,8 @@ impl PathRules for GitRules {
     fn protects(&self, path: &RelPath) -> Option<String> {
         let path = self.in_work_tree(path);
         let hooks = self.hooks.as_ref()?;
-        (path == *hooks || path.is_below(hooks)).then(|| format!("{hooks} holds git's hooks (core.hooksPath)"))
+        (path == *hooks || path.is_below(hooks))
+            .then(|| format!("{hooks} holds git's hooks (core.hooksPath)"))
     }
 }
 

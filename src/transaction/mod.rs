@@ -40,7 +40,7 @@ pub use error::{Failure, Kept, TransactionError, TreeState, Version};
 pub use finish::Finished;
 pub use ground::Ground;
 pub use id::OperationId;
-pub use participant::{Change, Landed, NoParticipant, Participant, ParticipantError};
+pub use participant::{Change, Landed, Participant, ParticipantError};
 pub use recover::{Decide, Recovered, RecoveryOutcome, pending, recover};
 pub use stage::Staging;
 pub use store::{Locked, Store};

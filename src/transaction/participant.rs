@@ -60,21 +60,3 @@ pub struct ParticipantError {
     /// What to do next.
     pub hint: Option<String>,
 }
-
-/// Nobody joins: the files alone are swapped.
-#[derive(Clone, Copy, Debug)]
-pub enum NoParticipant {}
-
-impl Participant for NoParticipant {
-    fn prepare(&mut self, _landed: &dyn Landed) -> Result<Vec<u8>, ParticipantError> {
-        match *self {}
-    }
-
-    fn finish(&mut self, _record: &[u8]) -> Result<(), ParticipantError> {
-        match *self {}
-    }
-
-    fn abort(&mut self) {
-        match *self {}
-    }
-}

@@ -1,1 +1,185 @@
-fn main() {}
+//! The command line: parses, calls the library, renders the report, maps it to an exit code.
+
+mod args;
+mod human;
+mod progress;
+mod signals;
+
+use args::{ApplyArgs, Cli, Command, RecoverArgs};
+use clap::Parser;
+use patchmany::apply;
+use patchmany::edit::Code;
+use patchmany::report::{ErrorReport, Mode, Outcome, Report};
+use patchmany::transaction::Decide;
+use patchmany::workspace::Workspace;
+use std::io::{IsTerminal, Read, Write};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+fn main() -> ExitCode {
+    match Cli::try_parse() {
+        Ok(cli) => run(cli),
+        Err(error) => refuse_arguments(&error),
+    }
+}
+
+fn run(cli: Cli) -> ExitCode {
+    match cli.command {
+        Command::Apply(args) if args.dry_run => check(&args),
+        Command::Apply(args) => apply_batch(&args),
+        Command::Check(args) => check(&args),
+        Command::Recover(args) => recover(&args),
+    }
+}
+
+/// Help goes out as it is; with `--json` even a wrong command line gives the result object.
+fn refuse_arguments(error: &clap::Error) -> ExitCode {
+    let json = std::env::args_os().any(|arg| arg == "--json");
+    if !error.use_stderr() || !json {
+        let _ = error.print();
+        return if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
+    }
+    let mut report = Report::new(mode_of_arguments());
+    let rendered = error.render().to_string();
+    let message = rendered.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+    report.refuse(vec![ErrorReport::new(Code::Usage, message)]);
+    human::json(&report);
+    ExitCode::from(2)
+}
+
+fn mode_of_arguments() -> Mode {
+    match std::env::args_os().nth(1) {
+        Some(command) if command == "check" => Mode::Check,
+        Some(command) if command == "recover" => Mode::Recover,
+        _ if std::env::args_os().any(|a| a == "--dry-run" || a == "-n") => Mode::Check,
+        _ => Mode::Apply,
+    }
+}
+
+fn workspace(root: Option<&Path>) -> Result<Workspace, patchmany::error::Error> {
+    let current = std::env::current_dir().map_err(|source| patchmany::error::Error::Io {
+        doing: "find the current folder".to_owned(),
+        source,
+    })?;
+    Workspace::discover(&current, root)
+}
+
+/// The batch, from the file or standard input.
+fn batch(args: &ApplyArgs) -> Result<Vec<u8>, String> {
+    match args.file.as_deref() {
+        Some(file) if file != Path::new("-") => fs_err::read(file).map_err(|e| e.to_string()),
+        None if std::io::stdin().is_terminal() => {
+            Err("no batch: name a file, or pipe one to standard input".to_owned())
+        }
+        _ => {
+            let mut bytes = Vec::new();
+            std::io::stdin()
+                .read_to_end(&mut bytes)
+                .map_err(|e| format!("cannot read standard input: {e}"))?;
+            Ok(bytes)
+        }
+    }
+}
+
+fn use_threads(args: &ApplyArgs) {
+    if let Some(threads) = args.jobs {
+        // Fails only when the pool is there already: nothing of this process has used it yet.
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+    }
+}
+
+/// A report of a request that made no sense.
+fn usage(mode: Mode, message: String) -> Report {
+    let mut report = Report::new(mode);
+    report.refuse(vec![ErrorReport::new(Code::Usage, message)]);
+    report
+}
+
+fn refused(mode: Mode, error: patchmany::error::Error) -> Report {
+    let mut report = Report::new(mode);
+    error.tell(&mut report);
+    report
+}
+
+fn check(args: &ApplyArgs) -> ExitCode {
+    use_threads(args);
+    let (report, diff) = match (workspace(args.root.as_deref()), batch(args)) {
+        (_, Err(message)) => (usage(Mode::Check, message), Vec::new()),
+        (Err(error), _) => (refused(Mode::Check, error), Vec::new()),
+        (Ok(workspace), Ok(bytes)) => apply::check(&workspace, &bytes, &args.options()),
+    };
+    show(args, &report, Some(&diff), 0)
+}
+
+fn apply_batch(args: &ApplyArgs) -> ExitCode {
+    use_threads(args);
+    let stop = signals::listen();
+    let progress = progress::Bar::new(args.wants_progress());
+    let report = match (workspace(args.root.as_deref()), batch(args)) {
+        (_, Err(message)) => usage(Mode::Apply, message),
+        (Err(error), _) => refused(Mode::Apply, error),
+        (Ok(workspace), Ok(bytes)) => apply::apply(&workspace, &bytes, &args.options(), &stop, &progress),
+    };
+    progress.end();
+    show(args, &report, None, stop.load(Ordering::Relaxed))
+}
+
+fn show(args: &ApplyArgs, report: &Report, diff: Option<&[u8]>, signal: usize) -> ExitCode {
+    if args.json {
+        human::json(report);
+    } else {
+        human::report(report, diff, &args.style());
+    }
+    let changed = matches!(report.outcome, Outcome::Applied | Outcome::WouldApply);
+    if args.exit_code && changed { ExitCode::from(1) } else { ExitCode::from(report.exit_code(signal)) }
+}
+
+fn recover(args: &RecoverArgs) -> ExitCode {
+    let workspace = workspace(args.root.as_deref());
+    if args.list {
+        return list_interrupted(args, workspace);
+    }
+    let decide = if args.back { Decide::Back } else { Decide::Carefully };
+    let report = match workspace {
+        Ok(workspace) => apply::recover(&workspace, decide, Duration::from_secs(args.lock_timeout)),
+        Err(error) => refused(Mode::Recover, error),
+    };
+    if args.json {
+        human::json(&report);
+    } else {
+        human::report(&report, None, &human::Style::plain());
+    }
+    ExitCode::from(report.exit_code(0))
+}
+
+fn list_interrupted(args: &RecoverArgs, workspace: Result<Workspace, patchmany::error::Error>) -> ExitCode {
+    let found = workspace.and_then(|workspace| apply::interrupted(&workspace));
+    let found = match found {
+        Ok(found) => found,
+        Err(error) => {
+            let report = refused(Mode::Recover, error);
+            human::report(&report, None, &human::Style::plain());
+            return ExitCode::from(report.exit_code(0));
+        }
+    };
+    let mut out = std::io::stdout().lock();
+    for (id, outcome) in found {
+        let word = match outcome {
+            patchmany::transaction::RecoveryOutcome::Discarded => "discard",
+            patchmany::transaction::RecoveryOutcome::RolledBack => "roll-back",
+            patchmany::transaction::RecoveryOutcome::Finished => "finish",
+        };
+        let line = if args.json {
+            format!("{{\"id\":\"{id}\",\"action\":\"{word}\"}}")
+        } else {
+            format!("{id} {word}")
+        };
+        // A closed pipe ends the listing quietly.
+        if writeln!(out, "{line}").is_err() {
+            break;
+        }
+    }
+    ExitCode::SUCCESS
+}

@@ -1,0 +1,367 @@
+//! The commands as functions: `apply`, `check` and `recover`, each returning a [`Report`], none printing anything.
+
+use crate::diff::Contents;
+use crate::disk::{Folders, OsDisk};
+use crate::edit::{BatchPath, ChangeSet, Format, RelPath, WarningCode};
+use crate::error::{Error, kept};
+use crate::git::{
+    self, CommitOptions, CommitRecorder, Hooks, PathRefusal, Recorded, StashOptions, StashRecorder,
+};
+use crate::input;
+use crate::plan::{self, FileAction, LastLink, NoPlan, Plan, Resolved, Sink, SinkFull, Source, WorkTree};
+use crate::report::{GitReport, Mode, Outcome, Report, WarningReport, Written};
+use crate::transaction::{
+    Decide, Durability, Finished, Ground, OperationId, Recovered, RecoveryOutcome, Staging, Stop, TreeState,
+    pending, recover as recover_all,
+};
+use crate::workspace::Workspace;
+use std::time::{Duration, Instant};
+
+/// How a batch is applied.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The form to expect; `None` finds it out.
+    pub format: Option<Format>,
+    /// The path of bodies that name none.
+    pub default_path: Option<BatchPath>,
+    /// Whether `# ...` lines stand for any text in between.
+    pub placeholders: bool,
+    /// What the plan may do.
+    pub plan: plan::Options,
+    /// What is recorded in git.
+    pub record: Record,
+    /// Whether hooks run when a commit is recorded.
+    pub hooks: Hooks,
+    /// What power loss may do.
+    pub durability: Durability,
+    /// How long to wait for locks.
+    pub lock_timeout: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            format: None,
+            default_path: None,
+            placeholders: false,
+            plan: plan::Options::default(),
+            record: Record::Nothing,
+            hooks: Hooks::Run,
+            durability: Durability::default(),
+            lock_timeout: Duration::from_secs(10),
+        }
+    }
+}
+
+/// What a run records in git.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub enum Record {
+    /// Nothing: as if the files had been edited by hand.
+    #[default]
+    Nothing,
+    /// One commit of exactly the batch, with this message or one that counts the files.
+    Commit(Option<String>),
+    /// A stash entry of the batch; the work tree stays as it is.
+    Stash(Option<String>),
+}
+
+/// Is told how far a run has come.
+pub trait Progress: Sync {
+    /// So many entries are to be resolved.
+    fn total(&self, entries: usize);
+    /// One more file is resolved and staged.
+    fn step(&self);
+}
+
+/// Tells nobody.
+impl Progress for () {
+    fn total(&self, _entries: usize) {}
+    fn step(&self) {}
+}
+
+/// Applies the batch `input`: all of it, or nothing.
+pub fn apply(
+    workspace: &Workspace,
+    input: &[u8],
+    options: &Options,
+    stop: &Stop,
+    progress: &dyn Progress,
+) -> Report {
+    reported(Mode::Apply, |report| Run::new(workspace, options)?.apply(input, stop, progress, report))
+}
+
+/// Resolves the batch and writes nothing. The second value is its diff.
+pub fn check(workspace: &Workspace, input: &[u8], options: &Options) -> (Report, Vec<u8>) {
+    let mut diff = Vec::new();
+    let report = reported(Mode::Check, |report| {
+        diff = Run::new(workspace, options)?.check(input, report)?;
+        Ok(())
+    });
+    (report, diff)
+}
+
+/// Ends what an interrupted run has left.
+pub fn recover(workspace: &Workspace, decide: Decide, lock_timeout: Duration) -> Report {
+    reported(Mode::Recover, |report| {
+        let folders = workspace.folders()?;
+        let Some(store) = workspace.existing_store()? else { return Ok(()) };
+        let ground = Ground { folders: &folders, store: &store };
+        let _lock = store.lock(lock_timeout)?;
+        let recovered = end_interrupted(workspace, ground, decide)?;
+        tell_recovered(report, &recovered);
+        if let Some(last) = recovered.last() {
+            report.transaction = Some(last.id.to_string());
+            (report.outcome, report.tree) = match last.outcome {
+                RecoveryOutcome::Finished => (Outcome::Applied, TreeState::Applied),
+                RecoveryOutcome::RolledBack => (Outcome::RolledBack, TreeState::RolledBack),
+                RecoveryOutcome::Discarded => (Outcome::RolledBack, TreeState::Untouched),
+            };
+        }
+        Ok(())
+    })
+}
+
+/// The interrupted operations, with what recovery would do; changes nothing.
+///
+/// # Errors
+/// A state directory that cannot be read.
+pub fn interrupted(workspace: &Workspace) -> Result<Vec<(OperationId, RecoveryOutcome)>, Error> {
+    let folders = workspace.folders()?;
+    match workspace.existing_store()? {
+        Some(store) => Ok(pending(Ground { folders: &folders, store: &store })?),
+        None => Ok(Vec::new()),
+    }
+}
+
+fn reported(mode: Mode, run: impl FnOnce(&mut Report) -> Result<(), Error>) -> Report {
+    let begun = Instant::now();
+    let mut report = Report::new(mode);
+    if let Err(error) = run(&mut report) {
+        error.tell(&mut report);
+    }
+    report.stats.elapsed_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+    report
+}
+
+fn end_interrupted(
+    workspace: &Workspace,
+    ground: Ground<'_, OsDisk>,
+    decide: Decide,
+) -> Result<Vec<Recovered>, Error> {
+    if let Some(repo) = workspace.repo() {
+        for id in ground.store.running().map_err(Error::io("list interrupted operations"))? {
+            git::remove_own_lock(repo, id.as_str())?;
+        }
+    }
+    let recorder = |_: &OperationId| Some(CommitRecorder::resume(workspace.repo()?, workspace.prefix()));
+    Ok(recover_all(ground, decide, recorder)?)
+}
+
+fn tell_recovered(report: &mut Report, recovered: &[Recovered]) {
+    for one in recovered {
+        let what = match one.outcome {
+            RecoveryOutcome::Discarded => {
+                "was interrupted before it touched the tree; its staged files are removed"
+            }
+            RecoveryOutcome::RolledBack => "was interrupted; it is rolled back",
+            RecoveryOutcome::Finished => "was interrupted after its commit point; it is finished",
+        };
+        let message = format!("an earlier operation, {}, {what}", one.id);
+        report.warnings.push(WarningReport { code: WarningCode::Recovered, path: None, message });
+        report.warnings.extend(one.kept.iter().map(kept));
+    }
+}
+
+/// One run of `apply` or `check`.
+struct Run<'a> {
+    workspace: &'a Workspace,
+    options: &'a Options,
+    folders: Folders<OsDisk>,
+    rules: Box<dyn plan::PathRules>,
+}
+
+impl<'a> Run<'a> {
+    fn new(workspace: &'a Workspace, options: &'a Options) -> Result<Self, Error> {
+        Ok(Self { workspace, options, folders: workspace.folders()?, rules: workspace.rules() })
+    }
+
+    fn source(&self) -> WorkTree<'_, OsDisk> {
+        let workspace = self.workspace;
+        WorkTree::new(&self.folders, workspace.spellings(), workspace.base().clone(), &*self.rules)
+    }
+
+    fn parse(&self, input: &[u8], report: &mut Report) -> Result<ChangeSet, Error> {
+        let source = self.source();
+        let exists = |path: &str| {
+            let found = source.resolve(&path.into(), LastLink::Keep);
+            found.is_ok_and(|target| source.stat(&target.path).is_ok_and(|stat| stat.is_some()))
+        };
+        let options = input::Options {
+            format: self.options.format,
+            default_path: self.options.default_path.clone(),
+            placeholders: self.options.placeholders,
+            exists: &exists,
+        };
+        let batch = input::parse(input, &options)?;
+        report.format = Some(batch.format);
+        Ok(batch)
+    }
+
+    fn check(&self, input: &[u8], report: &mut Report) -> Result<Vec<u8>, Error> {
+        let batch = self.parse(input, report)?;
+        let contents = Contents::default();
+        let plan =
+            self.plan(&batch, &contents)?.ok_or_else(|| Error::Usage("nothing takes the plan".to_owned()))?;
+        report.list(&plan, Written::No);
+        report.outcome = if plan.is_no_op() { Outcome::NoOp } else { Outcome::WouldApply };
+        Ok(contents.diff(&plan))
+    }
+
+    /// The plan; nothing when the sink gave up.
+    fn plan(&self, batch: &ChangeSet, sink: &dyn Sink) -> Result<Option<Plan>, Error> {
+        match plan::plan(batch, &self.source(), &self.options.plan, sink) {
+            Ok(plan) => Ok(Some(plan)),
+            Err(NoPlan::Refused { refusals, warnings }) => Err(Error::Refused { refusals, warnings }),
+            Err(NoPlan::SinkFull) => Ok(None),
+        }
+    }
+
+    fn apply(
+        &self,
+        input: &[u8],
+        stop: &Stop,
+        progress: &dyn Progress,
+        report: &mut Report,
+    ) -> Result<(), Error> {
+        let batch = self.parse(input, report)?;
+        if self.options.record != Record::Nothing && self.workspace.repo().is_none() {
+            return Err(Error::Usage("there is no git repository here to record in".to_owned()));
+        }
+        let store = self.workspace.store()?;
+        let ground = Ground { folders: &self.folders, store: &store };
+        let _lock = store.lock(self.options.lock_timeout)?;
+        tell_recovered(report, &end_interrupted(self.workspace, ground, Decide::Carefully)?);
+        progress.total(batch.operations.len());
+        match &self.options.record {
+            Record::Stash(message) => self.stash(&batch, message.clone(), progress, report),
+            _ => self.swap(&batch, ground, stop, progress, report),
+        }
+    }
+
+    fn swap(
+        &self,
+        batch: &ChangeSet,
+        ground: Ground<'_, OsDisk>,
+        stop: &Stop,
+        progress: &dyn Progress,
+        report: &mut Report,
+    ) -> Result<(), Error> {
+        let staging = Staging::begin(ground, self.options.durability)?;
+        let id = staging.id().clone();
+        let Some(plan) = self.plan(batch, &Counted { sink: &staging, progress })? else {
+            return Err(staging.into_failure().into());
+        };
+        if plan.is_no_op() {
+            report.list(&plan, Written::No);
+            return Ok(());
+        }
+        report.transaction = Some(id.to_string());
+        let mut recorder = self.recorder(&plan, &id)?;
+        let committed = staging.seal()?.swap(stop)?.commit(recorder.as_mut())?;
+        report.list(&plan, Written::Yes);
+        (report.applied, report.outcome, report.tree) = (true, Outcome::Applied, TreeState::Applied);
+        let finished = committed.finish(recorder.as_mut());
+        report.git = recorder.and_then(|r| r.recorded()).map(|r| recorded("commit", r));
+        tell_finished(report, finished);
+        Ok(())
+    }
+
+    /// Who joins the commit point; every path of the plan can be recorded.
+    fn recorder(&self, plan: &Plan, id: &OperationId) -> Result<Option<CommitRecorder>, Error> {
+        let (Record::Commit(message), Some(repo)) = (&self.options.record, self.workspace.repo()) else {
+            return Ok(None);
+        };
+        let options = CommitOptions {
+            message: message.clone(),
+            hooks: self.options.hooks,
+            lock_timeout: self.options.lock_timeout,
+            operation_id: id.to_string(),
+        };
+        let recorder = CommitRecorder::begin(repo, self.workspace.prefix(), options)?;
+        refused(recorder.check(&touched(plan))?)?;
+        Ok(Some(recorder))
+    }
+
+    fn stash(
+        &self,
+        batch: &ChangeSet,
+        message: Option<String>,
+        progress: &dyn Progress,
+        report: &mut Report,
+    ) -> Result<(), Error> {
+        let Some(repo) = self.workspace.repo() else { return Ok(()) };
+        let id = OperationId::now();
+        let options = StashOptions { message, operation_id: id.to_string() };
+        let stash = StashRecorder::begin(repo, self.workspace.prefix(), options)?;
+        let Some(plan) = self.plan(batch, &Counted { sink: &stash, progress })? else {
+            let unknown = || Error::Usage("the stash took no more files".to_owned());
+            return Err(stash.take_error().map_or_else(unknown, Error::from));
+        };
+        report.list(&plan, Written::No);
+        if plan.is_no_op() {
+            return Ok(());
+        }
+        refused(stash.check(&touched(&plan))?)?;
+        report.transaction = Some(id.to_string());
+        report.git = Some(recorded("stash", stash.finish()?));
+        (report.applied, report.outcome) = (true, Outcome::Applied);
+        Ok(())
+    }
+}
+
+fn refused(refusals: Vec<PathRefusal>) -> Result<(), Error> {
+    if refusals.is_empty() { Ok(()) } else { Err(Error::NotRecordable(refusals)) }
+}
+
+/// Every path that a plan changes, with whether it exists now.
+fn touched(plan: &Plan) -> Vec<(RelPath, bool)> {
+    let mut paths = Vec::new();
+    for file in plan.files.iter().filter(|f| f.action != FileAction::None) {
+        match &file.from {
+            Some(from) => paths.extend([(from.clone(), true), (file.path.clone(), false)]),
+            None => paths.push((file.path.clone(), !file.before.is_absent())),
+        }
+    }
+    paths
+}
+
+fn recorded(record: &'static str, recorded: Recorded) -> GitReport {
+    GitReport { record, commit: recorded.commit, reference: recorded.reference }
+}
+
+/// After the commit point nothing is taken back; what did not get done is told.
+fn tell_finished(report: &mut Report, finished: Finished) {
+    let mut tell = |message: String| {
+        report.warnings.push(WarningReport { code: WarningCode::Recovered, path: None, message });
+    };
+    if let Err(error) = finished.participant {
+        tell(format!("the files are in place, but the commit is not complete: {error}"));
+    }
+    if let Err(error) = finished.clean_up {
+        tell(format!("the files are in place; the next run goes on cleaning up: {error}"));
+    }
+}
+
+/// Tells of each file that a sink has taken.
+struct Counted<'a, S> {
+    sink: &'a S,
+    progress: &'a dyn Progress,
+}
+
+impl<S: Sink> Sink for Counted<'_, S> {
+    fn put(&self, file: &Resolved) -> Result<(), SinkFull> {
+        self.sink.put(file)?;
+        self.progress.step();
+        Ok(())
+    }
+}

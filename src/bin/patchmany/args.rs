@@ -1,0 +1,204 @@
+//! The flags, and how they become library options.
+
+use crate::human::Style;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use patchmany::apply::{Options, Record};
+use patchmany::edit::{BatchPath, Format};
+use patchmany::git::Hooks;
+use patchmany::plan;
+use patchmany::transaction::Durability;
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Applies a batch of edits to many files: all of it, or nothing.
+#[derive(Parser, Debug)]
+#[command(version, propagate_version = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    /// Resolve the batch, swap all files in, record them in git if asked
+    Apply(ApplyArgs),
+    /// Resolve the batch and show its diff; writes nothing at all
+    Check(ApplyArgs),
+    /// Finish or roll back what an interrupted run has left
+    Recover(RecoverArgs),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ApplyArgs {
+    /// The batch; `-`, or nothing with a pipe, reads standard input
+    pub(crate) file: Option<PathBuf>,
+    /// The form of the batch
+    #[arg(long, value_name = "FORMAT", default_value = "auto")]
+    format: FormatArg,
+    /// Start relative paths here, and let none leave this folder
+    #[arg(short = 'C', long, value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
+    /// The path of edits that name none
+    #[arg(long, value_name = "PATH")]
+    path: Option<String>,
+    /// Only check: as `patchmany check`
+    #[arg(short = 'n', long)]
+    pub(crate) dry_run: bool,
+    /// Let created and moved files replace existing ones
+    #[arg(long)]
+    overwrite: bool,
+    /// Change read-only files too; they stay read-only
+    #[arg(long)]
+    force_read_only: bool,
+    /// Let lines like `# ...` stand for any text in between
+    #[arg(long)]
+    placeholders: bool,
+    /// Make one commit of exactly the batch
+    #[arg(long, value_name = "MESSAGE", num_args = 0..=1, require_equals = true, default_missing_value = "", conflicts_with = "stash")]
+    commit: Option<String>,
+    /// Make a stash entry of the batch and leave the work tree as it is
+    #[arg(long, value_name = "MESSAGE", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    stash: Option<String>,
+    /// Run no hooks when committing
+    #[arg(long)]
+    no_hooks: bool,
+    /// What power loss may do: `full` and `batch` survive it, `none` is the fastest
+    #[arg(long, value_name = "LEVEL", default_value = "batch")]
+    durability: DurabilityArg,
+    /// Exit with 1 when something changed
+    #[arg(long)]
+    pub(crate) exit_code: bool,
+    /// Print one JSON object and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print only errors
+    #[arg(short, long)]
+    quiet: bool,
+    /// When to use colours
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    color: ColorArg,
+    /// Show no progress bar
+    #[arg(long)]
+    no_progress: bool,
+    /// Use so many threads
+    #[arg(short, long, value_name = "N", value_parser = threads)]
+    pub(crate) jobs: Option<usize>,
+    /// Wait so many seconds for another run, or for git
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    lock_timeout: u64,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct RecoverArgs {
+    /// The root of the interrupted run
+    #[arg(short = 'C', long, value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
+    /// List interrupted operations and what would be done; change nothing
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// Bring old versions back even where others changed files; theirs stay, the old ones are kept aside
+    #[arg(long)]
+    pub(crate) back: bool,
+    /// Print one JSON object and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Wait so many seconds for another run
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    pub(crate) lock_timeout: u64,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum FormatArg {
+    Auto,
+    PatchMany,
+    Fenced,
+    Ops,
+    Envelope,
+    Hashline,
+    Edits,
+    Diff,
+    Blocks,
+    Lsp,
+    Suggestions,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum DurabilityArg {
+    Full,
+    Batch,
+    None,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum ColorArg {
+    Auto,
+    Always,
+    Never,
+}
+
+fn threads(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(n @ 1..=1024) => Ok(n),
+        _ => Err("a number from 1 to 1024 is expected".to_owned()),
+    }
+}
+
+impl ApplyArgs {
+    pub(crate) fn options(&self) -> Options {
+        Options {
+            format: self.format.known(),
+            default_path: self.path.as_deref().map(BatchPath::from),
+            placeholders: self.placeholders,
+            plan: plan::Options { overwrite: self.overwrite, force_read_only: self.force_read_only },
+            record: self.record(),
+            hooks: if self.no_hooks { Hooks::Skip } else { Hooks::Run },
+            durability: match self.durability {
+                DurabilityArg::Full => Durability::Full,
+                DurabilityArg::Batch => Durability::Batch,
+                DurabilityArg::None => Durability::None,
+            },
+            lock_timeout: Duration::from_secs(self.lock_timeout),
+        }
+    }
+
+    fn record(&self) -> Record {
+        let given = |message: &String| Some(message.clone()).filter(|m| !m.is_empty());
+        match (&self.commit, &self.stash) {
+            (Some(message), _) => Record::Commit(given(message)),
+            (None, Some(message)) => Record::Stash(given(message)),
+            (None, None) => Record::Nothing,
+        }
+    }
+
+    pub(crate) fn style(&self) -> Style {
+        let color = match self.color {
+            ColorArg::Auto => anstream::ColorChoice::Auto,
+            ColorArg::Always => anstream::ColorChoice::Always,
+            ColorArg::Never => anstream::ColorChoice::Never,
+        };
+        Style { color, quiet: self.quiet }
+    }
+
+    pub(crate) fn wants_progress(&self) -> bool {
+        !(self.no_progress || self.json || self.quiet) && std::io::stderr().is_terminal()
+    }
+}
+
+impl FormatArg {
+    fn known(self) -> Option<Format> {
+        Some(match self {
+            Self::Auto => return None,
+            Self::PatchMany => Format::PatchMany,
+            Self::Fenced => Format::Fenced,
+            Self::Ops => Format::Ops,
+            Self::Envelope => Format::Envelope,
+            Self::Hashline => Format::Hashline,
+            Self::Edits => Format::Edits,
+            Self::Diff => Format::Diff,
+            Self::Blocks => Format::Blocks,
+            Self::Lsp => Format::Lsp,
+            Self::Suggestions => Format::Suggestions,
+        })
+    }
+}

@@ -1,0 +1,170 @@
+//! What people read: a diff or a summary on standard output, errors and warnings on standard error; and the JSON object.
+
+use anstream::{AutoStream, ColorChoice};
+use anstyle::{AnsiColor, Effects, Style as Paint};
+use bstr::ByteSlice;
+use patchmany::report::{ErrorReport, FileReport, Mode, Outcome, PathReport, Report};
+use patchmany::transaction::TreeState;
+use std::io::{self, Write};
+
+const RED: Paint = AnsiColor::Red.on_default();
+const GREEN: Paint = AnsiColor::Green.on_default();
+const CYAN: Paint = AnsiColor::Cyan.on_default();
+const BOLD: Paint = Paint::new().effects(Effects::BOLD);
+
+/// How to print.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Style {
+    pub(crate) color: ColorChoice,
+    pub(crate) quiet: bool,
+}
+
+impl Style {
+    pub(crate) fn plain() -> Self {
+        Self { color: ColorChoice::Auto, quiet: false }
+    }
+}
+
+/// The JSON object, on one line.
+pub(crate) fn json(report: &Report) {
+    let mut out = io::stdout().lock();
+    // A closed pipe ends the output quietly; there is nobody to tell.
+    let _ =
+        serde_json::to_writer(&mut out, report).map_err(io::Error::from).and_then(|()| out.write_all(b"\n"));
+}
+
+/// The report for people, with the diff of a check.
+pub(crate) fn report(report: &Report, diff: Option<&[u8]>, style: &Style) {
+    let mut err = AutoStream::new(io::stderr(), style.color).lock();
+    let mut out = AutoStream::new(io::stdout(), style.color).lock();
+    // Closed pipes end the output quietly.
+    let _ = write_errors(&mut err, report);
+    if !style.quiet {
+        let _ = write_warnings(&mut err, report);
+        let _ = write_result(&mut out, report, diff);
+    }
+}
+
+/// The state of the tree first, then every error, then what to do.
+fn write_errors(err: &mut impl Write, report: &Report) -> io::Result<()> {
+    if report.errors.is_empty() {
+        return Ok(());
+    }
+    let count = report.errors.len();
+    let errors = if count == 1 { "1 error".to_owned() } else { format!("{count} errors") };
+    let state = match (report.tree, report.outcome) {
+        (TreeState::Untouched, Outcome::Interrupted) => "interrupted: nothing was written".to_owned(),
+        (TreeState::Untouched, _) => format!("nothing was written: {errors}"),
+        (TreeState::RolledBack, Outcome::Interrupted) => "interrupted: every file is as before".to_owned(),
+        (TreeState::RolledBack, _) => "rolled back: every file is as before".to_owned(),
+        (TreeState::NeedsRecovery, _) => "recovery needed: some files may be old and some new".to_owned(),
+        (TreeState::Applied, _) => "the batch is in place".to_owned(),
+    };
+    writeln!(err, "{BOLD}{state}{BOLD:#}")?;
+    for error in &report.errors {
+        write_error(err, error)?;
+    }
+    if report.tree == TreeState::NeedsRecovery {
+        writeln!(err, "to go on, run: patchmany recover")?;
+    }
+    Ok(())
+}
+
+fn write_error(err: &mut impl Write, error: &ErrorReport) -> io::Result<()> {
+    let mut place = String::new();
+    if let Some(entry) = error.entry {
+        place.push_str(&format!("entry {entry}"));
+        if let Some(hunk) = error.hunk {
+            place.push_str(&format!(", hunk {hunk}"));
+        }
+    }
+    if let Some(line) = error.line {
+        let column = error.column.map_or_else(String::new, |column| format!(":{column}"));
+        let comma = if place.is_empty() { "" } else { ", " };
+        place.push_str(&format!("{comma}batch line {line}{column}"));
+    }
+    let path = error.path.as_ref().map_or_else(String::new, |path| format!("{}: ", shown(path)));
+    let place = if place.is_empty() { String::new() } else { format!(" ({place})") };
+    writeln!(err, "{path}{RED}{}{RED:#}: {}{place}", error.code, error.message)?;
+    if let Some(near) = &error.nearest {
+        writeln!(err, "    nearest is line {}-{}; {}", near.line, near.end, near.differs)?;
+    }
+    for candidate in &error.candidates {
+        writeln!(err, "    {:>6} | {}", candidate.line, candidate.text)?;
+    }
+    if error.candidates_total > error.candidates.len() {
+        writeln!(err, "    … {} places in all", error.candidates_total)?;
+    }
+    if let Some(hint) = &error.hint {
+        writeln!(err, "    {CYAN}hint{CYAN:#}: {hint}")?;
+    }
+    Ok(())
+}
+
+fn write_warnings(err: &mut impl Write, report: &Report) -> io::Result<()> {
+    for warning in &report.warnings {
+        let path = warning.path.as_ref().map_or_else(String::new, |path| format!("{}: ", shown(path)));
+        writeln!(err, "warning: {path}{}: {}", warning.code, warning.message)?;
+    }
+    Ok(())
+}
+
+fn shown(path: &PathReport) -> String {
+    path.0.to_str_lossy().chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+fn write_result(out: &mut impl Write, report: &Report, diff: Option<&[u8]>) -> io::Result<()> {
+    match (report.mode, report.outcome) {
+        (_, Outcome::NoOp) if report.mode == Mode::Recover => writeln!(out, "nothing to recover"),
+        (_, Outcome::NoOp) => writeln!(out, "nothing to do: the files are so already"),
+        (_, Outcome::WouldApply) => write_diff(out, diff.unwrap_or_default()),
+        (Mode::Recover, Outcome::RolledBack | Outcome::Applied) => writeln!(out, "recovered"),
+        (_, Outcome::Applied) => write_summary(out, report),
+        _ => Ok(()),
+    }
+}
+
+fn write_diff(out: &mut impl Write, diff: &[u8]) -> io::Result<()> {
+    for line in diff.lines_with_terminator() {
+        let paint = match line.first() {
+            Some(b'+') if !line.starts_with(b"+++ ") => GREEN,
+            Some(b'-') if !line.starts_with(b"--- ") => RED,
+            Some(b'@') => CYAN,
+            Some(b'd' | b'n' | b'o' | b'r' | b'+' | b'-') => BOLD,
+            _ => Paint::new(),
+        };
+        let text = line.strip_suffix(b"\n").unwrap_or(line);
+        write!(out, "{paint}")?;
+        out.write_all(text)?;
+        writeln!(out, "{paint:#}")?;
+    }
+    Ok(())
+}
+
+fn write_summary(out: &mut impl Write, report: &Report) -> io::Result<()> {
+    for file in report.files.iter().filter(|f| f.action != "none") {
+        writeln!(out, " {}", summary_line(file))?;
+    }
+    let stats = report.stats;
+    let files = if stats.files == 1 { "file" } else { "files" };
+    write!(
+        out,
+        "{} {files} changed, {} insertions(+), {} deletions(-)",
+        stats.files, stats.added, stats.removed
+    )?;
+    match &report.git {
+        Some(git) => writeln!(out, "; {} {}", git.record, git.commit.get(..12).unwrap_or(&git.commit)),
+        None => writeln!(out),
+    }
+}
+
+fn summary_line(file: &FileReport) -> String {
+    let path = shown(&file.path);
+    let counts = format!("+{} -{}", file.added, file.removed);
+    match (file.action, &file.from) {
+        ("rename", Some(from)) => format!("{} => {path} | {counts}", shown(from)),
+        ("create", _) => format!("{path} | {counts} (new)"),
+        ("delete", _) => format!("{path} | {counts} (gone)"),
+        _ => format!("{path} | {counts}"),
+    }
+}

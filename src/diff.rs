@@ -1,0 +1,178 @@
+//! Unified diffs of a plan, as `git diff` prints and `git apply` takes them.
+
+use crate::disk::Node;
+use crate::edit::RelPath;
+use crate::plan::{FileAction, Plan, PlannedFile, Resolved, Sink, SinkFull};
+use bstr::{BStr, ByteSlice};
+use similar::{Algorithm, DiffOp};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Lines of context around a change.
+const CONTEXT: usize = 3;
+
+/// Keeps the contents of changed files, so that their diff can be shown.
+#[derive(Debug, Default)]
+pub struct Contents {
+    files: Mutex<HashMap<RelPath, Sides>>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Sides {
+    old: Option<Arc<[u8]>>,
+    new: Option<Arc<[u8]>>,
+}
+
+impl Sink for Contents {
+    fn put(&self, file: &Resolved) -> Result<(), SinkFull> {
+        let sides = Sides { old: file.old.clone(), new: file.new.clone() };
+        self.files.lock().unwrap_or_else(PoisonError::into_inner).insert(file.path.clone(), sides);
+        Ok(())
+    }
+}
+
+impl Contents {
+    /// The diff of the whole plan, in its order.
+    pub fn diff(&self, plan: &Plan) -> Vec<u8> {
+        let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut out = Vec::new();
+        for file in plan.files.iter().filter(|f| f.action != FileAction::None) {
+            let from = file.from.as_ref().unwrap_or(&file.path);
+            let old = files.get(from).and_then(|sides| sides.old.clone()).unwrap_or_default();
+            let new = files.get(&file.path).and_then(|sides| sides.new.clone()).unwrap_or_default();
+            write_file(&mut out, file, &old, &new);
+        }
+        out
+    }
+}
+
+fn write_file(out: &mut Vec<u8>, file: &PlannedFile, old: &[u8], new: &[u8]) {
+    let from = file.from.as_ref().unwrap_or(&file.path);
+    let (a, b) = (quoted("a/", from), quoted("b/", &file.path));
+    line(out, &[b"diff --git ", &a, b" ", &b]);
+    let (before, after) = (file.before.git_mode(), file.after.git_mode());
+    let is_file = matches!(file.before, Node::File { .. });
+    match (is_file.then_some(before).flatten(), after) {
+        (None, Some(mode)) => line(out, &[b"new file mode ", mode.as_bytes()]),
+        (Some(mode), None) => line(out, &[b"deleted file mode ", mode.as_bytes()]),
+        (Some(old), Some(new)) if old != new => {
+            line(out, &[b"old mode ", old.as_bytes()]);
+            line(out, &[b"new mode ", new.as_bytes()]);
+        }
+        _ => {}
+    }
+    if file.from.is_some() {
+        line(out, &[b"rename from ", &quoted("", from)]);
+        line(out, &[b"rename to ", &quoted("", &file.path)]);
+    }
+    let hunks = hunks(old, new);
+    if hunks.is_empty() {
+        return;
+    }
+    let null: &[u8] = b"/dev/null";
+    let (a, b) = (ended(a), ended(b));
+    line(out, &[b"--- ", if is_file { &a } else { null }]);
+    line(out, &[b"+++ ", if after.is_some() { &b } else { null }]);
+    out.extend_from_slice(&hunks);
+}
+
+fn line(out: &mut Vec<u8>, parts: &[&[u8]]) {
+    parts.iter().for_each(|part| out.extend_from_slice(part));
+    out.push(b'\n');
+}
+
+/// A name with a blank needs a tab behind it in the file headers: readers would cut it at the blank.
+fn ended(mut name: Vec<u8>) -> Vec<u8> {
+    if name.contains(&b' ') {
+        name.push(b'\t');
+    }
+    name
+}
+
+/// A path as git quotes it: in C style where it has control characters, quotes, or bytes above ASCII.
+fn quoted(prefix: &str, path: &RelPath) -> Vec<u8> {
+    let path: &BStr = path.as_bstr();
+    let plain = path.iter().all(|b| (0x20..0x7f).contains(b) && !matches!(b, b'"' | b'\\'));
+    if plain {
+        return [prefix.as_bytes(), path].concat();
+    }
+    let mut out = format!("\"{prefix}").into_bytes();
+    for &byte in path.as_bytes() {
+        match byte {
+            b'"' | b'\\' => out.extend_from_slice(&[b'\\', byte]),
+            b'\t' => out.extend_from_slice(b"\\t"),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            0x20..0x7f => out.push(byte),
+            _ => out.extend_from_slice(format!("\\{byte:03o}").as_bytes()),
+        }
+    }
+    out.push(b'"');
+    out
+}
+
+/// The hunks that turn `old` into `new`; nothing when they are equal.
+fn hunks(old: &[u8], new: &[u8]) -> Vec<u8> {
+    let (old, new): (Vec<&[u8]>, Vec<&[u8]>) = (lines_of(old), lines_of(new));
+    let ops = similar::capture_diff_slices(Algorithm::Myers, &old, &new);
+    let mut out = Vec::new();
+    for group in similar::group_diff_ops(ops, CONTEXT) {
+        let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
+        let (a, b) =
+            (first.old_range().start..last.old_range().end, first.new_range().start..last.new_range().end);
+        line(&mut out, &[b"@@ -", range(&a).as_bytes(), b" +", range(&b).as_bytes(), b" @@"]);
+        group.iter().for_each(|op| write_op(&mut out, op, &old, &new));
+    }
+    out
+}
+
+fn lines_of(text: &[u8]) -> Vec<&[u8]> {
+    text.split_inclusive(|b| *b == b'\n').collect()
+}
+
+fn range(lines: &std::ops::Range<usize>) -> String {
+    match lines.len() {
+        0 => format!("{},0", lines.start),
+        1 => (lines.start + 1).to_string(),
+        n => format!("{},{n}", lines.start + 1),
+    }
+}
+
+fn write_op(out: &mut Vec<u8>, op: &DiffOp, old: &[&[u8]], new: &[&[u8]]) {
+    let mut rows = |sign: u8, lines: &[&[u8]]| {
+        for text in lines {
+            out.push(sign);
+            out.extend_from_slice(text);
+            if !text.ends_with(b"\n") {
+                out.extend_from_slice(b"\n\\ No newline at end of file\n");
+            }
+        }
+    };
+    match op {
+        DiffOp::Equal { .. } => rows(b' ', &old[op.old_range()]),
+        _ => {
+            rows(b'-', &old[op.old_range()]);
+            rows(b'+', &new[op.new_range()]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hunks_are_unified() {
+        let text = hunks(b"a\nb\nc\n", b"a\nB\nc");
+        assert_eq!(text.as_bstr(), "@@ -1,3 +1,3 @@\n a\n-b\n-c\n+B\n+c\n\\ No newline at end of file\n");
+        assert_eq!(hunks(b"", b"x\n").as_bstr(), "@@ -0,0 +1 @@\n+x\n");
+        assert!(hunks(b"same", b"same").is_empty());
+    }
+
+    #[test]
+    fn names_are_quoted_as_git_does() {
+        let path = |s: &str| RelPath::new(s).expect("good");
+        assert_eq!(quoted("a/", &path("x y")).as_bstr(), "a/x y");
+        assert_eq!(quoted("a/", &path("h\u{e9}\t\"")).as_bstr(), "\"a/h\\303\\251\\t\\\"\"");
+    }
+}

@@ -1,0 +1,171 @@
+//! The union of what can stop a run, and how each condition shows in the result.
+//!
+//! Only this file knows the errors of all stages. Hints that depend on the whole (which command to run next) are added
+//! here.
+
+use crate::edit::{Code, Warning};
+use crate::git::{GitError, PathRefusal};
+use crate::input::ParseErrors;
+use crate::plan::Refusal;
+use crate::report::{ErrorReport, Outcome, PathReport, Report, WarningReport};
+use crate::transaction::{Failure, Kept, TransactionError, TreeState, Version};
+use bstr::ByteSlice;
+use std::io;
+
+/// Why a run did not apply its batch.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The request makes no sense.
+    #[error("{0}")]
+    Usage(String),
+    /// The batch cannot be read.
+    #[error(transparent)]
+    Parse(#[from] ParseErrors),
+    /// Entries or hunks do not fit.
+    #[error("{} refusals", refusals.len())]
+    Refused {
+        /// Never empty.
+        refusals: Vec<Refusal>,
+        /// What else was noticed.
+        warnings: Vec<Warning>,
+    },
+    /// Paths cannot be recorded.
+    #[error("{} paths cannot be recorded", .0.len())]
+    NotRecordable(Vec<PathRefusal>),
+    /// Git cannot do its part; nothing was written.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// The transaction could not begin, or recovery could not end.
+    #[error(transparent)]
+    Transaction(#[from] TransactionError),
+    /// The transaction ended before its commit point.
+    #[error("{}", .0.cause)]
+    Failed(Box<Failure>),
+    /// The root or the state directory cannot be used.
+    #[error("cannot {doing}: {source}")]
+    Io {
+        /// What was tried.
+        doing: String,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(Box::new(failure))
+    }
+}
+
+impl Error {
+    /// For `map_err`: names what was tried.
+    pub(crate) fn io(doing: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
+        let doing = doing.into();
+        move |source| Self::Io { doing, source }
+    }
+
+    /// Writes the condition into the result.
+    pub fn tell(self, report: &mut Report) {
+        match self {
+            Self::Usage(message) => report.refuse(vec![ErrorReport::new(Code::Usage, message)]),
+            Self::Parse(errors) => {
+                report.format = errors.format;
+                report.refuse((&errors).into());
+            }
+            Self::Refused { refusals, warnings } => {
+                report.warnings.extend(warnings.iter().map(WarningReport::from));
+                report.refuse(refusals.iter().map(ErrorReport::from).collect());
+            }
+            Self::NotRecordable(refusals) => report.refuse(refusals.iter().map(path_refusal).collect()),
+            Self::Git(error) => tell_git(&error, report),
+            Self::Transaction(error) => tell_transaction(&error, report),
+            Self::Failed(failure) => tell_failure(&failure, report),
+            Self::Io { doing, source } => {
+                report.refuse(vec![ErrorReport::new(Code::Io, format!("cannot {doing}: {source}"))]);
+            }
+        }
+    }
+}
+
+fn path_refusal(refusal: &PathRefusal) -> ErrorReport {
+    ErrorReport {
+        path: Some(refusal.path.as_bstr().into()),
+        hint: refusal.hint.clone(),
+        ..ErrorReport::new(refusal.code, refusal.message.clone())
+    }
+}
+
+fn tell_git(error: &GitError, report: &mut Report) {
+    let told = ErrorReport {
+        hint: error.hint().map(str::to_owned),
+        ..ErrorReport::new(error.code(), error.to_string())
+    };
+    report.refuse(vec![told]);
+    if error.code() == Code::Locked {
+        report.outcome = Outcome::Locked;
+    }
+}
+
+fn cause(error: &TransactionError) -> ErrorReport {
+    let hint = match error {
+        TransactionError::Participant(participant) => participant.hint.clone(),
+        TransactionError::ChangedDuring(_) => {
+            Some("read the file again and run the command again".to_owned())
+        }
+        TransactionError::Locked(_) => Some("wait for it to end, or raise --lock-timeout".to_owned()),
+        TransactionError::Undecided { .. } => Some(
+            "patchmany recover --back brings the old versions back, keeping others' changes aside".to_owned(),
+        ),
+        TransactionError::BadJournal { .. } => {
+            Some("look at the files there, then run the command again".to_owned())
+        }
+        _ => None,
+    };
+    let path = error.path().map(|p| PathReport(p.into()));
+    ErrorReport { path, hint, ..ErrorReport::new(error.code(), error.to_string()) }
+}
+
+/// A transaction that could not begin has touched nothing; one that recovery could not end needs it still.
+fn tell_transaction(error: &TransactionError, report: &mut Report) {
+    report.errors = vec![cause(error)];
+    (report.outcome, report.tree) = match error {
+        TransactionError::Locked(_) => (Outcome::Locked, TreeState::Untouched),
+        TransactionError::Interrupted(_) => (Outcome::Interrupted, TreeState::Untouched),
+        TransactionError::Undecided { .. }
+        | TransactionError::BadJournal { .. }
+        | TransactionError::LostPreImage(_) => (Outcome::NeedsRecovery, TreeState::NeedsRecovery),
+        _ => (Outcome::Refused, TreeState::Untouched),
+    };
+}
+
+fn tell_failure(failure: &Failure, report: &mut Report) {
+    let mut error = cause(&failure.cause);
+    report.tree = failure.tree;
+    report.outcome = match (failure.tree, &failure.cause) {
+        (TreeState::NeedsRecovery, _) => Outcome::NeedsRecovery,
+        (_, TransactionError::Interrupted(_)) => Outcome::Interrupted,
+        (TreeState::Untouched, _) => Outcome::Refused,
+        _ => Outcome::RolledBack,
+    };
+    if failure.tree == TreeState::NeedsRecovery {
+        error.hint = Some("run: patchmany recover".to_owned());
+    }
+    report.errors = vec![error];
+    report.warnings.extend(failure.kept.iter().map(kept));
+}
+
+/// Where a version lies that could not stay in its place.
+pub(crate) fn kept(kept: &Kept) -> WarningReport {
+    let at = kept.at.display();
+    let message = match kept.whose {
+        Version::Before => {
+            format!("{} was changed by somebody else and stays so; the old version is {at}", kept.path)
+        }
+        Version::Foreign => format!("the old {} is back; the version that stood there is {at}", kept.path),
+    };
+    WarningReport {
+        code: crate::edit::WarningCode::Recovered,
+        path: Some(kept.path.as_bstr().as_bstr().into()),
+        message,
+    }
+}

@@ -1,0 +1,155 @@
+//! Where a run works: the root, the folder that relative paths start at, the repository, the state directory.
+
+use crate::disk::{Folders, OsDisk};
+use crate::edit::{Hash, RelPath};
+use crate::error::Error;
+use crate::git::{Discovery, GitRules, Repo};
+use crate::plan::{NoRules, PathRules, is_git_name};
+use crate::transaction::Store;
+use bstr::ByteVec;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A root with its surroundings.
+#[derive(Debug)]
+pub struct Workspace {
+    root: PathBuf,
+    /// Spellings of the root that absolute paths may use.
+    spellings: Vec<PathBuf>,
+    base: RelPath,
+    repo: Option<Repo>,
+    /// The root relative to the work tree.
+    prefix: RelPath,
+}
+
+impl Workspace {
+    /// The workspace of `current`, an existing folder. With `root` paths start there; else the root is the work tree
+    /// that holds `current`, or `current` itself.
+    ///
+    /// # Errors
+    /// A root that is no folder, or that lies in a git directory; a repository that must not be used.
+    pub fn discover(current: &Path, root: Option<&Path>) -> Result<Self, Error> {
+        let asked = root.map_or_else(|| current.to_owned(), |root| current.join(root));
+        let start = fs_err::canonicalize(&asked).map_err(Error::io("open the root"))?;
+        if !start.is_dir() {
+            return Err(Error::Usage(format!("{} is not a folder", asked.display())));
+        }
+        let repo = match Repo::discover(&start)? {
+            Discovery::Found(repo) => Some(*repo),
+            Discovery::Bare(git) if start.starts_with(&git) => {
+                return Err(Error::Usage(format!("{} is a git directory", start.display())));
+            }
+            Discovery::Bare(_) | Discovery::Nothing => None,
+        };
+        let inside = repo.as_ref().and_then(|repo| repo.relative(&start));
+        let (repo, inside) = match inside {
+            Some(inside) => (repo, inside),
+            // `GIT_WORK_TREE` names a tree elsewhere: it says nothing about this folder.
+            None => (None, RelPath::root()),
+        };
+        if inside.names().any(is_git_name) {
+            return Err(Error::Usage(format!("{} lies in a git directory", start.display())));
+        }
+        let whole_tree = repo.as_ref().filter(|_| root.is_none()).map(|repo| repo.work_tree().to_owned());
+        Ok(match whole_tree {
+            Some(top) => Self {
+                spellings: spelled(&top, &asked, &inside),
+                root: top,
+                base: inside,
+                repo,
+                prefix: RelPath::root(),
+            },
+            None => {
+                let spellings = spelled(&start, &asked, &RelPath::root());
+                Self { root: start, spellings, base: RelPath::root(), repo, prefix: inside }
+            }
+        })
+    }
+
+    /// The root as a real path.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The repository that the root lies in.
+    pub fn repo(&self) -> Option<&Repo> {
+        self.repo.as_ref()
+    }
+
+    /// The root relative to the repository's work tree.
+    pub fn prefix(&self) -> &RelPath {
+        &self.prefix
+    }
+
+    /// The folder that relative paths start at, relative to the root.
+    pub fn base(&self) -> &RelPath {
+        &self.base
+    }
+
+    pub(crate) fn spellings(&self) -> Vec<PathBuf> {
+        self.spellings.clone()
+    }
+
+    pub(crate) fn folders(&self) -> Result<Folders<OsDisk>, Error> {
+        use crate::disk::Disk;
+        let root =
+            OsDisk.open_root(&self.root).map_err(Error::io(format!("open {}", self.root.display())))?;
+        Ok(Folders::new(OsDisk, root))
+    }
+
+    pub(crate) fn rules(&self) -> Box<dyn PathRules> {
+        match &self.repo {
+            Some(repo) => Box::new(GitRules::new(repo, &self.prefix)),
+            None => Box::new(NoRules),
+        }
+    }
+
+    /// The state directory, made when missing: in the git directory, else in the user's state directory.
+    pub(crate) fn store(&self) -> Result<Store<OsDisk>, Error> {
+        let own = self.repo.as_ref().map(|repo| repo.git_dir().join("patchmany"));
+        if let Some(own) = own {
+            match Store::open(OsDisk, &own) {
+                Err(e) if is_forbidden(&e) => {}
+                opened => return opened.map_err(Error::io(format!("open {}", own.display()))),
+            }
+        }
+        let elsewhere = self.user_state()?;
+        Store::open(OsDisk, &elsewhere).map_err(Error::io(format!("open {}", elsewhere.display())))
+    }
+
+    /// The state directory if there is one; nothing is made.
+    pub(crate) fn existing_store(&self) -> Result<Option<Store<OsDisk>>, Error> {
+        let own = self.repo.as_ref().map(|repo| repo.git_dir().join("patchmany"));
+        for place in own.into_iter().chain(self.user_state().ok()) {
+            match Store::find(OsDisk, &place) {
+                Ok(None) => {}
+                Err(e) if is_forbidden(&e) => {}
+                found => return found.map_err(Error::io(format!("open {}", place.display()))),
+            }
+        }
+        Ok(None)
+    }
+
+    fn user_state(&self) -> Result<PathBuf, Error> {
+        let variable = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+        let home = variable("XDG_STATE_HOME").filter(|p| p.is_absolute());
+        let home = home.or_else(|| Some(variable("HOME")?.join(".local/state")));
+        let home = home.or_else(|| variable("LOCALAPPDATA"));
+        let none = "no place for the state of patchmany: set XDG_STATE_HOME or HOME";
+        let home = home.ok_or_else(|| Error::Usage(none.to_owned()))?;
+        let root = Vec::from_path_lossy(&self.root).into_owned();
+        Ok(home.join("patchmany").join(Hash::of(&root).to_string()))
+    }
+}
+
+fn is_forbidden(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
+}
+
+/// The real root, and the root as the user's own path to it spells it.
+fn spelled(root: &Path, asked: &Path, inside: &RelPath) -> Vec<PathBuf> {
+    let up = inside.names().count();
+    let as_asked = asked.ancestors().nth(up).map(Path::to_owned);
+    let same = as_asked.filter(|p| p != root && p.canonicalize().is_ok_and(|real| real == root));
+    std::iter::once(root.to_owned()).chain(same).collect()
+}
