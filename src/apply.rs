@@ -153,7 +153,7 @@ fn end_interrupted(
             git::remove_own_lock(repo, id.as_str())?;
         }
     }
-    let recorder = |_: &OperationId| Some(CommitRecorder::resume(workspace.repo()?, workspace.prefix()));
+    let recorder = |_: &OperationId| Some(CommitRecorder::resume(workspace.repo()?, &RelPath::root()));
     Ok(recover_all(ground, decide, recorder)?)
 }
 
@@ -187,7 +187,8 @@ impl<'a> Run<'a> {
 
     fn source(&self) -> WorkTree<'_, OsDisk> {
         let workspace = self.workspace;
-        WorkTree::new(&self.folders, workspace.spellings(), workspace.base().clone(), &*self.rules)
+        let start = plan::Start { base: workspace.base().clone(), within: workspace.within().clone() };
+        WorkTree::new(&self.folders, workspace.spellings(), start, &*self.rules)
     }
 
     fn parse(&self, input: &[u8], report: &mut Report) -> Result<ChangeSet, Error> {
@@ -287,7 +288,7 @@ impl<'a> Run<'a> {
             lock_timeout: self.options.lock_timeout,
             operation_id: id.to_string(),
         };
-        let recorder = CommitRecorder::begin(repo, self.workspace.prefix(), options)?;
+        let recorder = CommitRecorder::begin(repo, &RelPath::root(), options)?;
         refused(recorder.check(&touched(plan))?)?;
         Ok(Some(recorder))
     }
@@ -302,7 +303,7 @@ impl<'a> Run<'a> {
         let Some(repo) = self.workspace.repo() else { return Ok(()) };
         let id = OperationId::now();
         let options = StashOptions { message, operation_id: id.to_string() };
-        let stash = StashRecorder::begin(repo, self.workspace.prefix(), options)?;
+        let stash = StashRecorder::begin(repo, &RelPath::root(), options)?;
         let Some(plan) = self.plan(batch, &Counted { sink: &stash, progress })? else {
             let unknown = || Error::Usage("the stash took no more files".to_owned());
             return Err(stash.take_error().map_or_else(unknown, Error::from));

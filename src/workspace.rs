@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::git::{Discovery, GitRules, Repo};
 use crate::plan::{NoRules, PathRules, is_git_name};
 use crate::transaction::Store;
-use bstr::ByteVec;
+use bstr::{ByteSlice, ByteVec};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -17,53 +17,46 @@ pub struct Workspace {
     /// Spellings of the root that absolute paths may use.
     spellings: Vec<PathBuf>,
     base: RelPath,
+    within: RelPath,
     repo: Option<Repo>,
-    /// The root relative to the work tree.
-    prefix: RelPath,
 }
 
 impl Workspace {
-    /// The workspace of `current`, an existing folder. With `root` paths start there; else the root is the work tree
-    /// that holds `current`, or `current` itself.
+    /// The workspace of `current`, an existing folder. The root is the work tree that holds `start` (by default
+    /// `current`), else `current` where that holds `start`, else `start` itself. With `start` relative paths begin
+    /// there, and none may leave it.
     ///
     /// # Errors
-    /// A root that is no folder, or that lies in a git directory; a repository that must not be used.
-    pub fn discover(current: &Path, root: Option<&Path>) -> Result<Self, Error> {
-        let asked = root.map_or_else(|| current.to_owned(), |root| current.join(root));
-        let start = fs_err::canonicalize(&asked).map_err(Error::io("open the root"))?;
-        if !start.is_dir() {
+    /// A folder that is none, or that lies in a git directory; a repository that must not be used.
+    pub fn discover(current: &Path, start: Option<&Path>) -> Result<Self, Error> {
+        let asked = start.map_or_else(|| current.to_owned(), |start| current.join(start));
+        let real = fs_err::canonicalize(&asked).map_err(Error::io("open the root"))?;
+        if !real.is_dir() {
             return Err(Error::Usage(format!("{} is not a folder", asked.display())));
         }
-        let repo = match Repo::discover(&start)? {
+        let repo = match Repo::discover(&real)? {
             Discovery::Found(repo) => Some(*repo),
-            Discovery::Bare(git) if start.starts_with(&git) => {
-                return Err(Error::Usage(format!("{} is a git directory", start.display())));
+            Discovery::Bare(git) if real.starts_with(&git) => {
+                return Err(Error::Usage(format!("{} is a git directory", real.display())));
             }
             Discovery::Bare(_) | Discovery::Nothing => None,
         };
-        let inside = repo.as_ref().and_then(|repo| repo.relative(&start));
-        let (repo, inside) = match inside {
-            Some(inside) => (repo, inside),
-            // `GIT_WORK_TREE` names a tree elsewhere: it says nothing about this folder.
-            None => (None, RelPath::root()),
+        // `GIT_WORK_TREE` may name a tree elsewhere: then the repository says nothing about this folder.
+        let repo = repo.filter(|repo| repo.relative(&real).is_some());
+        let root = match &repo {
+            Some(repo) => repo.work_tree().to_owned(),
+            None => fs_err::canonicalize(current)
+                .ok()
+                .filter(|c| real.starts_with(c))
+                .unwrap_or_else(|| real.clone()),
         };
-        if inside.names().any(is_git_name) {
-            return Err(Error::Usage(format!("{} lies in a git directory", start.display())));
+        let base = below(&root, &real)
+            .ok_or_else(|| Error::Usage(format!("{} cannot be a root", real.display())))?;
+        if base.names().any(is_git_name) {
+            return Err(Error::Usage(format!("{} lies in a git directory", real.display())));
         }
-        let whole_tree = repo.as_ref().filter(|_| root.is_none()).map(|repo| repo.work_tree().to_owned());
-        Ok(match whole_tree {
-            Some(top) => Self {
-                spellings: spelled(&top, &asked, &inside),
-                root: top,
-                base: inside,
-                repo,
-                prefix: RelPath::root(),
-            },
-            None => {
-                let spellings = spelled(&start, &asked, &RelPath::root());
-                Self { root: start, spellings, base: RelPath::root(), repo, prefix: inside }
-            }
-        })
+        let within = if start.is_some() { base.clone() } else { RelPath::root() };
+        Ok(Self { spellings: spelled(&root, &asked, &base), root, base, within, repo })
     }
 
     /// The root as a real path.
@@ -71,19 +64,19 @@ impl Workspace {
         &self.root
     }
 
-    /// The repository that the root lies in.
+    /// The repository whose work tree the root is.
     pub fn repo(&self) -> Option<&Repo> {
         self.repo.as_ref()
-    }
-
-    /// The root relative to the repository's work tree.
-    pub fn prefix(&self) -> &RelPath {
-        &self.prefix
     }
 
     /// The folder that relative paths start at, relative to the root.
     pub fn base(&self) -> &RelPath {
         &self.base
+    }
+
+    /// The folder that no path may leave, relative to the root.
+    pub fn within(&self) -> &RelPath {
+        &self.within
     }
 
     pub(crate) fn spellings(&self) -> Vec<PathBuf> {
@@ -99,7 +92,7 @@ impl Workspace {
 
     pub(crate) fn rules(&self) -> Box<dyn PathRules> {
         match &self.repo {
-            Some(repo) => Box::new(GitRules::new(repo, &self.prefix)),
+            Some(repo) => Box::new(GitRules::new(repo, &RelPath::root())),
             None => Box::new(NoRules),
         }
     }
@@ -144,6 +137,10 @@ impl Workspace {
 
 fn is_forbidden(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
+}
+
+fn below(root: &Path, folder: &Path) -> Option<RelPath> {
+    RelPath::new(<[u8]>::from_path(folder.strip_prefix(root).ok()?)?).ok()
 }
 
 /// The real root, and the root as the user's own path to it spells it.

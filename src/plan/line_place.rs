@@ -8,6 +8,9 @@ use super::step::Located;
 use super::{Refusal, explain};
 use crate::edit::{Code, LineHunk, Lines, Row, Text, WarningCode};
 
+/// An anchor with fewer characters must be a whole line.
+const SHORTEST_PREFIX: usize = 4;
+
 /// Places each of `hunks`, which see the same text and must not change the same lines.
 pub(super) fn locate(doc: &Document<'_>, hunks: &[&LineHunk]) -> Vec<Result<Located, Refusal>> {
     if hunks.is_empty() {
@@ -111,7 +114,7 @@ impl<'a> Search<'a> {
                     Code::AnchorNotFound,
                     format!("the anchor {:?} stands nowhere", &**anchor),
                 )
-                .hint("an anchor is a whole line of the file, blanks at both ends aside"));
+                .hint("an anchor is a line of the file or its beginning, blanks at both ends aside"));
             }
             regions =
                 Some(found.into_iter().map(|line| Region { line, end: self.scope_end(line) }).collect());
@@ -119,15 +122,22 @@ impl<'a> Search<'a> {
         Ok(regions)
     }
 
-    /// The lines equal to `anchor`, else those equal but for blanks at both ends.
+    /// The lines equal to `anchor`, else those equal but for blanks at both ends, else those that start with it.
     fn anchor_lines(&self, anchor: &str) -> Vec<usize> {
         let exact = self.index.lines_of(anchor.as_bytes());
         if !exact.is_empty() {
             return exact.to_vec();
         }
         let wanted = anchor.trim().as_bytes();
-        let trimmed = self.lines.texts().enumerate().filter(|(_, text)| text.trim_ascii() == wanted);
-        trimmed.map(|(line, _)| line).collect()
+        let lines = |rule: &dyn Fn(&[u8]) -> bool| -> Vec<usize> {
+            let found = self.lines.texts().enumerate().filter(|(_, text)| rule(text.trim_ascii()));
+            found.map(|(line, _)| line).collect()
+        };
+        let trimmed = lines(&|text| text == wanted);
+        if trimmed.is_empty() && wanted.len() >= SHORTEST_PREFIX {
+            return lines(&|text| text.starts_with(wanted));
+        }
+        trimmed
     }
 
     /// The first line after `line` that is not blank and indented no deeper.
@@ -152,7 +162,7 @@ impl<'a> Search<'a> {
                 }
                 (vec![after], Vec::new())
             }
-            _ => (vec![end], if hunk.at_end { Vec::new() } else { vec![WarningCode::AppendEof] }),
+            _ => (vec![end], vec![WarningCode::AppendEof]),
         };
         Ok(Places { starts, pass: "insert", notes })
     }

@@ -30,4 +30,4 @@ pub(crate) use protect::is_git_name;
 pub use refusal::{Candidate, Evidence, Nearest, Refusal};
 pub use sink::{Resolved, Sink, SinkFull};
 pub use source::{LastLink, Source, Target};
-pub use work_tree::{NoRules, PathRules, WorkTree};
+pub use work_tree::{NoRules, PathRules, Start, WorkTree};

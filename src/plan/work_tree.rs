@@ -34,13 +34,21 @@ impl PathRules for NoRules {
     }
 }
 
+/// Where paths of a batch begin and how far they may go.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Start {
+    /// The folder that relative paths start at.
+    pub base: RelPath,
+    /// The folder that no path may leave.
+    pub within: RelPath,
+}
+
 /// Files below a root.
 pub struct WorkTree<'a, D: Disk> {
     folders: &'a Folders<D>,
     /// The spellings of the root that absolute paths may start with.
     roots: Vec<PathBuf>,
-    /// The folder that relative paths start at.
-    base: RelPath,
+    start: Start,
     rules: &'a dyn PathRules,
     /// What a name in a folder is, asked once: nothing changes while a batch is planned, and if it does, the hash
     /// check before the swap finds out.
@@ -56,15 +64,9 @@ enum Seen {
 }
 
 impl<'a, D: Disk> WorkTree<'a, D> {
-    /// The tree below the root of `folders`, which absolute paths name by one of `roots`; relative paths start at
-    /// `base`.
-    pub fn new(
-        folders: &'a Folders<D>,
-        roots: Vec<PathBuf>,
-        base: RelPath,
-        rules: &'a dyn PathRules,
-    ) -> Self {
-        Self { folders, roots, base, rules, seen: Mutex::default() }
+    /// The tree below the root of `folders`, which absolute paths name by one of `roots`.
+    pub fn new(folders: &'a Folders<D>, roots: Vec<PathBuf>, start: Start, rules: &'a dyn PathRules) -> Self {
+        Self { folders, roots, start, rules, seen: Mutex::default() }
     }
 
     fn look(&self, path: &RelPath) -> io::Result<Seen> {
@@ -125,7 +127,7 @@ impl Walk {
 
 impl<D: Disk> WorkTree<'_, D> {
     fn start(&self, written: &BStr) -> Result<Walk, Refusal> {
-        let mut walk = Walk { todo: Vec::new(), at: self.base.clone(), links: 0 };
+        let mut walk = Walk { todo: Vec::new(), at: self.start.base.clone(), links: 0 };
         let drive = written.len() > 1 && written[0].is_ascii_alphabetic() && written[1] == b':';
         if written.is_empty() {
             return Err(Refusal::new(Code::Usage, "the path is empty"));
@@ -215,6 +217,9 @@ impl<D: Disk> Source for WorkTree<'_, D> {
         let path = walk.at;
         if path.is_root() {
             return Err(Refusal::new(Code::NotRegular, "the path is the root folder itself"));
+        }
+        if path != self.start.within && !path.is_below(&self.start.within) {
+            return Err(outside("the path lies outside the root"));
         }
         if let Some(why) = self.rules.protects(&path) {
             return Err(Refusal::new(Code::ProtectedPath, why).on(path.as_bstr()));
