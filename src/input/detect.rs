@@ -4,7 +4,7 @@
 
 use super::body::{Body, shown};
 use super::fences::{self, Fence};
-use super::{ParseError, entry, gptme, header};
+use super::{ParseError, entry, gptme, header, wrapper};
 use crate::edit::{Format, Text};
 
 /// What a text is.
@@ -115,22 +115,13 @@ fn is_hashline_header(line: &str) -> bool {
 fn envelope(text: &str) -> Option<Format> {
     let mut lines = text.lines().map(str::trim).filter(|l| !l.is_empty());
     let mut first = lines.next()?;
-    if is_heredoc(first) {
+    if wrapper::heredoc(first).is_some() {
         first = lines.next()?;
     }
-    if first != "*** Begin Patch" {
+    if first != wrapper::BEGIN {
         return None;
     }
     Some(if lines.next().is_some_and(|l| l.starts_with('[')) { Format::Hashline } else { Format::Envelope })
-}
-
-fn is_heredoc(line: &str) -> bool {
-    line.split_once("<<").is_some_and(|(command, word)| {
-        let word = word.trim_matches(['\'', '"']);
-        ["", "cat", "apply_patch"].contains(&command.trim())
-            && !word.is_empty()
-            && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-    })
 }
 
 /// Rule 4, first half: a text whose first line can only be that of a diff.

@@ -11,6 +11,7 @@ mod detect;
 mod diff;
 mod draft;
 mod entry;
+mod envelope;
 mod fenced;
 mod fences;
 mod gptme;
@@ -22,6 +23,7 @@ mod keys;
 mod ops;
 mod patch_many;
 mod placeholders;
+mod wrapper;
 
 #[cfg(test)]
 mod tests;
@@ -170,6 +172,7 @@ fn read_text(format: Format, body: &Body, draft: &mut Draft<'_>) {
 fn text_reader(format: Format) -> Option<fn(&Body, &mut Draft<'_>)> {
     match format {
         Format::Fenced => Some(fenced::read),
+        Format::Envelope => Some(envelope::read),
         Format::Diff => Some(diff::read),
         _ => None,
     }

@@ -215,18 +215,59 @@ fn fenced_faults() {
     check(&short, &["parse 1@3: the marker `<<<<<< ORIGINAL` is misspelt"]);
 }
 
+/// An envelope of these lines.
+fn envelope_of(lines: &str) -> String {
+    format!("*** Begin Patch\n{lines}*** End Patch\n")
+}
+
+#[test]
+fn envelope() {
+    let of = |lines: &str, expected: &[&str]| check(&envelope_of(lines), expected);
+    of("*** Add File: a b\n+x\n+\n++y\n", &["envelope", "1@2 a b create \"x\\n\\n+y\\n\""]);
+    of("*** Add File: f\n+x\r\n", &["envelope", "1@2 f create \"x\\r\\n\""]);
+    of("*** Delete File: f\n\n  *** Delete File: g\n", &["envelope", "1@2 f delete", "2@4 g delete"]);
+    of("*** Update File: f\n-a\n@@\n+b\n", &["envelope", "1@2 f modify [1@3 1 rows, 2@4 1 rows]"]);
+    of("*** Update File: f\n*** Move to: g\n", &["envelope", "1@2 f move g"]);
+    of("*** Update File: f\n*** Move to: g\n@@\n-a\n", &["envelope", "1@2 f move g [1@4 1 rows]"]);
+    // A header behind a blank is context; an empty line above a header is none.
+    of("*** Update File: f\n@@\n *** Add File: g\n-x\n", &["envelope", "1@2 f modify [1@3 2 rows]"]);
+    let two = ["envelope", "1@2 f modify [1@3 1 rows]", "2@6 g create \"x\\n\""];
+    of("*** Update File: f\n@@\n-a\n\n*** Add File: g\n+x\n\n", &two);
+    let delete = envelope_of("*** Delete File: f\n");
+    check(&format!("cat <<'EOF'\n{delete}EOF\n"), &["envelope", "1@3 f delete"]);
+    check(&serde_json::json!({"input": delete}).to_string(), &["envelope", "1@1 f delete"]);
+    check(&format!("Text\n```apply_patch\n{delete}```\n"), &["fenced", "1@4 f delete"]);
+    check(&delete.replace('\n', "\r\n"), &["envelope", "1@2 f delete"]);
+}
+
+#[test]
+fn envelope_faults() {
+    let of = |lines: &str, expected: &[&str]| check(&envelope_of(lines), expected);
+    of("", &["parse -@-: no edit in the input"]);
+    of("*** Frobnicate File: f\n", &["parse -@2: `*** Frobnicate File: f` is no section of the envelope"]);
+    of("*** Add File: f\n+a\nb\n", &["parse 1@4: `b` lacks the `+` of an added line"]);
+    of("*** Add File:\n+a\n", &["parse 1@2: the section names no path"]);
+    of("*** Delete File: f\n-a\n", &["parse 1@3: `-a` below `*** Delete File:`"]);
+    of("*** Update File: f\n", &["parse 1@2: the update has no hunks"]);
+    of("*** Update File: f\n*** Move to:\n", &["parse 1@3: `*** Move to:` names no path"]);
+    of("*** Update File: f\n@@\n*** End of File\n", &["parse 1@3: the hunk has no body"]);
+    of(
+        "*** Update File: f\n@@\n-a\n*** Rename File: g\n",
+        &["parse 1@5: the envelope line `*** Rename File: g` inside a diff body"],
+    );
+    check("*** Begin Patch\n*** Delete File: f\n", &["parse -@1: the envelope is never closed"]);
+    check("```apply_patch\n```\n", &["parse -@2: the envelope does not begin with `*** Begin Patch`"]);
+}
+
 #[test]
 fn forms_that_come_later_are_named() {
     for (input, format) in [
-        ("*** Begin Patch\n*** End Patch\n", "envelope"),
         ("[f#01234567]\nDEL 1\n", "hashline"),
         ("{\"path\":\"f\",\"old\":\"a\",\"new\":\"b\"}", "edits"),
         ("--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n", "diff"),
         ("f\n<<<<<<< SEARCH\n", "blocks"),
         ("{\"changes\":{}}", "lsp"),
         ("{\"reason\":\"build-finished\"}", "suggestions"),
-        ("{\"input\":\"*** Begin Patch\"}", "envelope"),
-        ("```apply_patch\n```\n", "envelope"),
     ] {
         let found = read_all(input.as_bytes(), &options(None));
         let message = format!("the {format} format is recognised, but this version cannot read it yet");
@@ -263,12 +304,14 @@ fn seeds() -> Vec<String> {
         serde_json::json!({"patches": format!("[{}]", entry("f"))}).to_string(),
         format!("Text\r\n  ~~~~patch_many 'a b' c\r\n{BLOCK}{BLOCK}  ~~~~\n> ```patch é\n> {BLOCK}\n```\n"),
         format!("=== PATH: f ===\n{}=== PATH: é ===\n{BLOCK}", BLOCK.replace("a\n", "# ...\né\n")),
+        envelope_of("*** Update File: é\n*** Move to: f\n@@ c\n-é\n\n*** End of File\n*** Add File: f\n+é\n"),
         "@@ class é: @@ def\n@@ lines 3-5\n-é\n+\n*** End of File\n@@\n".to_owned(),
     ]
 }
 
 fn survives(input: &[u8]) {
-    for format in [None, Some(Format::Fenced), Some(Format::Diff), Some(Format::Ops)] {
+    for format in [None, Some(Format::Fenced), Some(Format::Diff), Some(Format::Ops), Some(Format::Envelope)]
+    {
         let default_path = format.map(|_| BatchPath::from("f"));
         let options = Options { format, default_path, placeholders: true, exists: &|_| false };
         if let Err(failed) = parse(input, &options) {
@@ -293,7 +336,7 @@ proptest! {
 
     #[test]
     fn broken_batches_are_read_or_refused(
-        seed in 0usize..6, cuts in proptest::collection::vec((any::<u16>(), 0usize..8, "\\PC{0,3}"), 1..5)
+        seed in 0usize..7, cuts in proptest::collection::vec((any::<u16>(), 0usize..8, "\\PC{0,3}"), 1..5)
     ) {
         let mut text = seeds().swap_remove(seed).into_bytes();
         for (at, length, put) in cuts {

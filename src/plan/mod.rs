@@ -24,6 +24,9 @@ mod text_script;
 mod tree;
 mod work_tree;
 
+#[cfg(test)]
+mod tests;
+
 pub use outcome::{FileAction, LineRange, PlacedHunk, Plan, PlannedFile};
 pub use planner::{NoPlan, Options, plan};
 pub(crate) use protect::is_git_name;

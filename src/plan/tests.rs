@@ -1,0 +1,179 @@
+//! Whole batches over a tree in memory: the tree before, the batch as written, the tree after or the refusals.
+
+use super::*;
+use crate::disk::{Kind, Stamp, Stat};
+use crate::edit::{BatchPath, Code, RelPath};
+use crate::input;
+use bstr::{BString, ByteSlice};
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Mutex;
+
+/// What stands at a path.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Object {
+    File(Vec<u8>, u32),
+}
+
+/// A tree without folders of its own: a folder is there when something stands below it.
+#[derive(Clone, Default, Debug)]
+struct Memory(BTreeMap<RelPath, Object>);
+
+impl Memory {
+    /// `path` or `path@mode` with their texts.
+    fn new(files: &[(&str, &str)]) -> Self {
+        let object = |(name, text): &(&str, &str)| {
+            let (path, mode) = name.split_once('@').unwrap_or((name, "644"));
+            let mode = u32::from_str_radix(mode, 8).expect("an octal mode");
+            (RelPath::new(path).expect("a good path"), Object::File(text.as_bytes().to_vec(), mode))
+        };
+        Self(files.iter().map(object).collect())
+    }
+
+    /// In the form of [`Memory::new`].
+    fn shown(&self) -> Vec<(String, String)> {
+        let shown = |(path, object): (&RelPath, &Object)| match object {
+            Object::File(bytes, mode) => {
+                let mode = if *mode == 0o644 { String::new() } else { format!("@{mode:o}") };
+                (format!("{path}{mode}"), bytes.to_str_lossy().into_owned())
+            }
+        };
+        self.0.iter().map(shown).collect()
+    }
+
+    fn is_folder(&self, path: &RelPath) -> bool {
+        self.0.keys().any(|p| p.is_below(path))
+    }
+
+    fn put(&mut self, file: &Resolved) {
+        match (&file.after, &file.new) {
+            (crate::disk::Node::File { mode, .. }, Some(new)) => {
+                let mode = if file.metadata_from.is_some() { *mode } else { mode & !0o022 };
+                self.0.insert(file.path.clone(), Object::File(new.to_vec(), mode));
+            }
+            _ => {
+                self.0.remove(&file.path);
+            }
+        }
+    }
+}
+
+impl Source for Memory {
+    fn resolve(&self, written: &BatchPath, _last: LastLink) -> Result<Target, Refusal> {
+        let outside = || Refusal::new(Code::OutsideRoot, "outside");
+        let mut names: Vec<&[u8]> = Vec::new();
+        for name in written.0.split_str("/") {
+            match name {
+                b"" | b"." => {}
+                b".." => drop(names.pop().ok_or_else(outside)?),
+                name => names.push(name),
+            }
+        }
+        let path = RelPath::new(bstr::join("/", names)).map_err(|_| outside())?;
+        Ok(Target { path, via: None })
+    }
+
+    fn stat(&self, path: &RelPath) -> io::Result<Option<Stat>> {
+        let stamp = Stamp { file: (0, 0), size: 0, modified: 0, changed: 0 };
+        let stat = |kind, mode| Stat { kind, mode, size: 0, links: 1, owner: 0, group: 0, stamp, mount: 0 };
+        Ok(match self.0.get(path) {
+            Some(Object::File(_, mode)) => Some(stat(Kind::File, *mode)),
+            None => self.is_folder(path).then(|| stat(Kind::Directory, 0o755)),
+        })
+    }
+
+    fn read(&self, path: &RelPath) -> io::Result<(Vec<u8>, Stat)> {
+        let Some(Object::File(bytes, _)) = self.0.get(path) else {
+            return Err(io::ErrorKind::NotFound.into());
+        };
+        Ok((bytes.clone(), self.stat(path)?.expect("stands there")))
+    }
+
+    fn list(&self, path: &RelPath) -> io::Result<Vec<BString>> {
+        let below = self.0.keys().filter(|p| p.is_below(path));
+        let skip = path.names().count();
+        Ok(below.filter_map(|p| p.names().nth(skip).map(ToOwned::to_owned)).collect())
+    }
+
+    fn is_binary(&self, path: &RelPath) -> bool {
+        path.name().ends_with_str(".bin")
+    }
+}
+
+#[derive(Default)]
+struct Collected(Mutex<Vec<Resolved>>);
+
+impl Sink for Collected {
+    fn put(&self, file: &Resolved) -> Result<(), SinkFull> {
+        self.0.lock().expect("no panic").push(file.clone());
+        Ok(())
+    }
+}
+
+/// The outcome of `batch`: the tree and the plan, or the refusals as `code path`.
+fn run(batch: &str, before: &[(&str, &str)], options: Options) -> Result<(Memory, Plan), Vec<String>> {
+    let reading =
+        input::Options { format: None, default_path: None, placeholders: false, exists: &|_| false };
+    let set = input::parse(batch.as_bytes(), &reading).map_err(|failed| {
+        failed.errors.iter().map(|e| format!("{} {}", e.code, e.message)).collect::<Vec<_>>()
+    })?;
+    let (tree, sink) = (Memory::new(before), Collected::default());
+    match plan(&set, &tree, &options, &sink) {
+        Ok(plan) => {
+            let mut after = tree.clone();
+            let files = sink.0.into_inner().expect("no panic");
+            for file in &files {
+                after.0.remove(&file.path);
+            }
+            files.iter().for_each(|file| after.put(file));
+            Ok((after, plan))
+        }
+        Err(NoPlan::Refused { refusals, .. }) => {
+            let path = |r: &Refusal| r.path.as_ref().map(ToString::to_string).unwrap_or_default();
+            Err(refusals.iter().map(|r| format!("{} {}", r.code, path(r))).collect())
+        }
+        Err(NoPlan::SinkFull) => panic!("the sink takes everything"),
+    }
+}
+
+/// The batch makes `after` of `before`.
+fn check(batch: &str, before: &[(&str, &str)], after: &[(&str, &str)]) {
+    match run(batch, before, Options::default()) {
+        Ok((tree, _)) => assert_eq!(tree.shown(), Memory::new(after).shown(), "{batch}"),
+        Err(refusals) => panic!("{batch}: {refusals:?}"),
+    }
+}
+
+/// The batch is refused for these reasons.
+fn refused(batch: &str, before: &[(&str, &str)], expected: &[&str]) {
+    match run(batch, before, Options::default()) {
+        Ok((tree, _)) => panic!("{batch}: {:?}", tree.shown()),
+        Err(refusals) => assert_eq!(refusals, expected, "{batch}"),
+    }
+}
+
+fn envelope(lines: &str) -> String {
+    format!("*** Begin Patch\n{lines}*** End Patch\n")
+}
+
+#[test]
+fn envelopes_compose_their_sections() {
+    let twice = "*** Update File: f\n@@\n-a\n+x\n*** Update File: ./f\n@@\n-x\n+y\n";
+    check(&envelope(twice), &[("f", "a\nb\n")], &[("f", "y\nb\n")]);
+    let moved = "*** Update File: f\n*** Move to: d/g\n@@\n-a\n+A\n*** Update File: d/g\n@@\n-b\n+B\n";
+    check(&envelope(moved), &[("f@755", "a\nb\n")], &[("d/g@755", "A\nB\n")]);
+    let added = "*** Add File: f\n+a\n+b\n*** Update File: f\n@@\n-b\n+B\n";
+    check(&envelope(added), &[], &[("f", "a\nB\n")]);
+    let gone = "*** Update File: f\n*** Move to: g\n@@\n-a\n+A\n*** Update File: f\n@@\n-b\n+B\n";
+    refused(&envelope(gone), &[("f", "a\nb\n")], &["missing f"]);
+    let several = "*** Update File: f\n@@\n-zzz\n+A\n*** Delete File: g\n*** Add File: f\n+x\n";
+    refused(&envelope(several), &[("f", "a\nb\n")], &["no-match f", "missing g", "exists f"]);
+    refused(&envelope("*** Add File: ../x\n+a\n"), &[], &["outside-root ../x"]);
+}
+
+#[test]
+fn crlf_in_an_envelope_is_not_content() {
+    let batch = envelope("*** Add File: g\n+x\n*** Update File: f\n@@\n-a\n+A\n").replace('\n', "\r\n");
+    check(&batch, &[("f", "a\nb\n")], &[("f", "A\nb\n"), ("g", "x\n")]);
+    check(&batch, &[("f", "a\r\nb\n")], &[("f", "A\r\nb\n"), ("g", "x\n")]);
+}
