@@ -130,6 +130,8 @@ pub enum Existing {
     Refuse,
     /// Replace it: the entry itself says so.
     Replace,
+    /// Replace it, but not by nothing: to empty a file must be asked for.
+    ReplaceByText,
 }
 
 /// Hunks that see the same text and must not overlap.
@@ -232,6 +234,8 @@ pub enum Precondition {
     Any,
     /// The bytes have a hash that starts with this tag.
     Tagged(Tag),
+    /// The folder that holds the path is there.
+    FolderExists,
 }
 
 /// Where something stands in the batch; all count from 1.

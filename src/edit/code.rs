@@ -94,6 +94,8 @@ codes! {
         CountsIgnored = "counts-ignored",
         /// An entry has a key that means nothing here.
         UnknownKey = "unknown-key",
+        /// A number or truth value of an entry is written as a string.
+        StringArgs = "string-args",
         /// Replacing the file separates it from its other hard links.
         HardLink = "hard-link",
         /// The path is a symbolic link; the file it names was edited.

@@ -1,4 +1,4 @@
-//! JSON entries: objects and arrays of them, also wrapped in `patches`, `edits`, `input` or a JSON-encoded string.
+//! JSON entries: objects and arrays of them, also wrapped in `patches`, `edits`, `calls`, `steps`, `input` or a JSON-encoded string.
 //!
 //! Each object is classified by its keys (formats.md, rule 1) and given to the reader of its form.
 
@@ -54,7 +54,8 @@ pub(super) fn is_batch(text: &str) -> bool {
     let elements =
         values.into_iter().flat_map(|v| if shape(v) == Shape::Array { doc.elements(v) } else { vec![v] });
     // Broken JSON with the keys of an entry was meant as one.
-    let meant = ["\"patch\"", "\"patches\"", "\"diff\"", "\"old_string\"", "\"edits\""];
+    let meant =
+        ["\"patch\"", "\"patches\"", "\"diff\"", "\"old_string\"", "\"edits\"", "\"calls\"", "\"args\""];
     elements.into_iter().any(classifies) || (error.is_some() && meant.iter().any(|k| text.contains(k)))
 }
 
@@ -151,6 +152,7 @@ fn object(doc: &Doc<'_>, value: &RawValue, outer: &Outer, draft: &mut Draft<'_>)
         [Kind::Entry(format)] => entry.read(format, draft),
         [Kind::Patches] => entry.patches(draft),
         [Kind::Edits] => entry.edits(draft),
+        [Kind::Calls] => entry.calls(draft),
         [Kind::Input] => entry.input(draft),
         [Kind::Plan] => draft.error(ParseError::at(at, "this is a plan, which this version cannot read yet")),
         [] => draft.error(entry.unclassified("no entry")),
@@ -227,6 +229,14 @@ impl<'a> Entry<'a> {
         }
     }
 
+    fn calls(&self, draft: &mut Draft<'_>) {
+        draft.saw(Format::Edits);
+        self.check_keys(&[Key::Calls, Key::Steps], draft);
+        for value in [Key::Calls, Key::Steps].into_iter().filter_map(|key| self.value(key)) {
+            item(self.doc, value, &self.outer, draft);
+        }
+    }
+
     fn input(&self, draft: &mut Draft<'_>) {
         self.check_keys(&[Key::Input], draft);
         if let Some(body) = self.text(Key::Input, draft) {
@@ -285,15 +295,56 @@ impl<'a> Entry<'a> {
         found.map_err(|error| draft.error(self.named(*error))).ok()
     }
 
+    /// The strings of an array. `None` when it is absent, or holds anything else (then errors are noted).
+    pub(super) fn strings(&self, key: Key, draft: &mut Draft<'_>) -> Option<Vec<Body>> {
+        let value = self.value(key)?;
+        if shape(value) != Shape::Array {
+            let message =
+                format!("`{}` must be an array of strings, not {}", key.as_str(), shape(value).as_str());
+            self.error(message, None, draft);
+            return None;
+        }
+        let mut strings = Vec::new();
+        for (index, element) in self.doc.elements(value).into_iter().enumerate() {
+            let field = format!("{}[{index}]", key.as_str());
+            let found = match shape(element) {
+                Shape::String => self.doc.string(element, &field),
+                other => {
+                    let message = format!("`{field}` must be a string, not {}", other.as_str());
+                    Err(Box::new(ParseError::at(self.doc.at(element), message).hint("put it in quotes")))
+                }
+            };
+            strings.push(found.map_err(|error| draft.error(self.named(*error))).ok());
+        }
+        strings.into_iter().collect()
+    }
+
+    /// A truth value or number as written. In quotes it is taken too, with a warning. `None` when it is absent.
+    pub(super) fn literal(&self, key: Key, draft: &mut Draft<'_>) -> Option<String> {
+        let value = self.value(key)?;
+        if shape(value) != Shape::String {
+            return Some(value.get().to_owned());
+        }
+        let text = self.text(key, draft)?.text.to_string();
+        let message = format!("`{}` is written as a string", key.as_str());
+        draft.warn(WarningCode::StringArgs, self.number, message);
+        Some(text)
+    }
+
     /// Path, place and precondition. `None` when there is no path (then an error is noted).
     pub(super) fn head(&self, draft: &mut Draft<'_>) -> Option<Head> {
-        let expects = self.tag(draft);
         let path = if self.has(Key::Path) {
             self.text(Key::Path, draft)?.text.to_string()
         } else {
             let default = draft.options.default_path.as_ref().map(BatchPath::to_string);
             self.outer.path.clone().or(default).unwrap_or_default()
         };
+        self.head_of(path, draft)
+    }
+
+    /// The same for a path that has no key of its own.
+    pub(super) fn head_of(&self, path: String, draft: &mut Draft<'_>) -> Option<Head> {
+        let expects = self.tag(draft);
         if path.is_empty() {
             self.error("the entry has no `path`", Some("add `\"path\": \"…\"`, or give `--path`"), draft);
             return None;

@@ -66,6 +66,8 @@ pub(super) enum Kind {
     Patches,
     /// `edits`: more entries, for the same path where they name none.
     Edits,
+    /// `calls` or `steps`: calls of tools.
+    Calls,
     /// `input`: a text of any other form.
     Input,
     /// A plan that patchmany wrote.
@@ -82,10 +84,10 @@ pub(super) fn kinds(has: &dyn Fn(Key) -> bool) -> Vec<Kind> {
         (any(&[Key::Operation, Key::Diff, Key::Rename]), Kind::Entry(Format::Ops)),
         (has(Key::Edits), Kind::Edits),
         (
-            any(&[Key::Content, Key::Calls, Key::Steps]) || all(&[Key::Old, Key::New]),
+            has(Key::Content) || all(&[Key::Old, Key::New]) || all(&[Key::Tool, Key::Args]),
             Kind::Entry(Format::Edits),
         ),
-        (all(&[Key::Tool, Key::Args]), Kind::Entry(Format::Edits)),
+        (any(&[Key::Calls, Key::Steps]), Kind::Calls),
         (has(Key::Changes), Kind::Entry(Format::Lsp)),
         (has(Key::Plan), Kind::Plan),
         (has(Key::Input), Kind::Input),
@@ -134,6 +136,7 @@ mod tests {
         check(&["file_path", "oldText", "newText"], &[Kind::Entry(Format::Edits)]);
         check(&["path", "content"], &[Kind::Entry(Format::Edits)]);
         check(&["tool", "args"], &[Kind::Entry(Format::Edits)]);
+        check(&["calls"], &[Kind::Calls]);
         check(&["documentChanges"], &[Kind::Entry(Format::Lsp)]);
         check(&["reason"], &[Kind::Entry(Format::Suggestions)]);
         check(&["input"], &[Kind::Input]);

@@ -10,6 +10,7 @@ mod body;
 mod detect;
 mod diff;
 mod draft;
+mod edits;
 mod entry;
 mod envelope;
 mod fenced;
@@ -183,6 +184,7 @@ fn entry_reader(format: Format) -> Option<fn(&Entry<'_>, &mut Draft<'_>)> {
     match format {
         Format::PatchMany => Some(patch_many::read),
         Format::Ops => Some(ops::read),
+        Format::Edits => Some(edits::read),
         _ => None,
     }
 }

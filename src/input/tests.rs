@@ -1,7 +1,7 @@
 //! Whole batches: what they lower to, what is wrong with them, and that nothing makes the parser panic.
 
 use super::*;
-use crate::edit::{Action, Existing, FileOperation, Locator, Precondition};
+use crate::edit::{Action, Existing, FileOperation, Locator, Occurrence, Precondition};
 use proptest::prelude::*;
 
 const BLOCK: &str = "<<<<<<< ORIGINAL\na\n=======\nb\n>>>>>>> UPDATED\n";
@@ -33,11 +33,16 @@ fn operation(op: &FileOperation) -> String {
     let verb = match &op.action {
         Action::Modify { steps } => format!("modify{}", steps.iter().map(step).collect::<String>()),
         Action::Create { content, existing: Existing::Refuse } => format!("create {:?}", &**content),
+        Action::Create { content, existing: Existing::Replace } => format!("rewrite {:?}", &**content),
         Action::Create { content, .. } => format!("write {:?}", &**content),
         Action::Delete => "delete".into(),
         Action::Rename { to, steps } => format!("move {to}{}", steps.iter().map(step).collect::<String>()),
     };
-    let tag = if op.expects == Precondition::Any { "" } else { " tagged" };
+    let tag = match op.expects {
+        Precondition::Any => "",
+        Precondition::Tagged(_) => " tagged",
+        Precondition::FolderExists => " in a folder",
+    };
     format!("{}@{} {}{tag} {verb}", op.origin.entry, op.origin.line, op.path)
 }
 
@@ -47,7 +52,12 @@ fn step(step: &crate::edit::Step) -> String {
         .iter()
         .map(|hunk| match &hunk.locator {
             Locator::Text { old, new } => {
-                format!("{}@{} {}>{}", hunk.origin.hunk, hunk.origin.line, &**old, &**new)
+                let times = match hunk.occurrence {
+                    Occurrence::Once => String::new(),
+                    Occurrence::All => " all".into(),
+                    Occurrence::Exactly(n) => format!(" x{n}"),
+                };
+                format!("{}@{} {}>{}{times}", hunk.origin.hunk, hunk.origin.line, &**old, &**new)
             }
             Locator::Fill(new) => format!("fill {}", &**new),
             Locator::Pieces(pieces) => format!("{} pieces", pieces.len()),
@@ -215,6 +225,58 @@ fn fenced_faults() {
     check(&short, &["parse 1@3: the marker `<<<<<< ORIGINAL` is misspelt"]);
 }
 
+#[test]
+fn edits() {
+    for (old, new) in [("old_string", "new_string"), ("oldText", "newText"), ("old", "new")] {
+        let text = format!(r#"{{"file_path":"f","{old}":"a","{new}":"b"}}"#);
+        check(&text, &["edits", "1@1 f modify [1@1 a>b]"]);
+    }
+    check(r#"{"path":"f","old":"a","new":"b","replace_all":true}"#, &["edits", "1@1 f modify [1@1 a>b all]"]);
+    check(r#"{"path":"f","old":"a","new":"b","all":false}"#, &["edits", "1@1 f modify [1@1 a>b]"]);
+    check(r#"{"path":"f","old":"a","new":"","expected":2}"#, &["edits", "1@1 f modify [1@1 a> x2]"]);
+    check(
+        r#"{"path":"f","old":"a","new":"b","all":"true"}"#,
+        &["edits", "1@1 f modify [1@1 a>b all]", "~string-args `replace_all` is written as a string"],
+    );
+    check(r#"{"path":"f","content":"a\r\n"}"#, &["edits", "1@1 f write \"a\\r\\n\""]);
+    check(r#"{"path":"f","content":"","allow_empty":true}"#, &["edits", "1@1 f rewrite \"\""]);
+    let shared = r#"{"path":"f","edits":[{"oldText":"a","newText":"b"},{"path":"g","content":"x"}]}"#;
+    check(shared, &["edits", "1@1 f modify [1@1 a>b]", "2@1 g write \"x\""]);
+}
+
+#[test]
+fn calls() {
+    let edit = r#"{"tool":"file_edit","args":["f","a","b"]}"#;
+    check(edit, &["edits", "1@1 f modify [1@1 a>b]"]);
+    check(&edit.replace("\"b\"", "\"b\",\"replace_all=true\""), &["edits", "1@1 f modify [1@1 a>b all]"]);
+    let write = r#"{"tool":"file_write","args":["g","x"]}"#;
+    let both = ["edits", "1@1 f modify [1@1 a>b]", "2@1 g in a folder write \"x\""];
+    check(&format!("{{\"calls\":[{edit},{write}]}}"), &both);
+    check(&format!("{{\"steps\":[{edit},{write}]}}"), &both);
+    check(&format!("Text\n```json\n{{\"calls\":[{edit}]}}\n```\n"), &["fenced", "1@3 f modify [1@3 a>b]"]);
+    let of = |call: &str, expected: &str| check(call, &[&format!("parse 1@1: {expected}")]);
+    of(r#"{"tool":"file_edit","args":["f",1,"b"]}"#, "`args[1]` must be a string, not a number");
+    of(r#"{"tool":"file_edit","args":"f"}"#, "`args` must be an array of strings, not a string");
+    of(r#"{"tool":"file_edit","args":["f","a"]}"#, "`file_edit` needs three arguments");
+    of(r#"{"tool":"file_edit","args":["f","a","b","all"]}"#, "unknown option `all`");
+    of(r#"{"tool":"file_write","args":["","x"]}"#, "the entry has no `path`");
+    of(r#"{"tool":"file_read","args":["f"]}"#, "`file_read` changes nothing");
+    of(r#"{"tool":"rm","args":["f"]}"#, "unknown tool `rm`");
+}
+
+#[test]
+fn edits_faults() {
+    let of = |entry: &str, expected: &str| check(entry, &[&format!("parse 1@1: {expected}")]);
+    of(r#"{"path":"f","old":"a","new":1}"#, "`new_string` must be a string, not a number");
+    of(r#"{"path":"f","old":"a","new":"b","all":1}"#, "`replace_all` must be true or false");
+    of(r#"{"path":"f","old":"a","new":"b","expected":0}"#, "`expected` must be 1 or more");
+    of(r#"{"path":"f","old":"a","new":"b","expected":-1}"#, "`expected` must be a whole number from 1 on");
+    of(
+        r#"{"path":"f","old":"a","content":"b"}"#,
+        "the entry has both `content` and `old_string` or `new_string`",
+    );
+}
+
 /// An envelope of these lines.
 fn envelope_of(lines: &str) -> String {
     format!("*** Begin Patch\n{lines}*** End Patch\n")
@@ -263,7 +325,6 @@ fn envelope_faults() {
 fn forms_that_come_later_are_named() {
     for (input, format) in [
         ("[f#01234567]\nDEL 1\n", "hashline"),
-        ("{\"path\":\"f\",\"old\":\"a\",\"new\":\"b\"}", "edits"),
         ("--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n", "diff"),
         ("f\n<<<<<<< SEARCH\n", "blocks"),
         ("{\"changes\":{}}", "lsp"),
@@ -304,6 +365,7 @@ fn seeds() -> Vec<String> {
         serde_json::json!({"patches": format!("[{}]", entry("f"))}).to_string(),
         format!("Text\r\n  ~~~~patch_many 'a b' c\r\n{BLOCK}{BLOCK}  ~~~~\n> ```patch é\n> {BLOCK}\n```\n"),
         format!("=== PATH: f ===\n{}=== PATH: é ===\n{BLOCK}", BLOCK.replace("a\n", "# ...\né\n")),
+        r#"{"calls":[{"tool":"file_edit","args":["é","a","b","replace_all=true"]},{"path":"f","content":"x"}]}"#.into(),
         envelope_of("*** Update File: é\n*** Move to: f\n@@ c\n-é\n\n*** End of File\n*** Add File: f\n+é\n"),
         "@@ class é: @@ def\n@@ lines 3-5\n-é\n+\n*** End of File\n@@\n".to_owned(),
     ]
@@ -336,7 +398,7 @@ proptest! {
 
     #[test]
     fn broken_batches_are_read_or_refused(
-        seed in 0usize..7, cuts in proptest::collection::vec((any::<u16>(), 0usize..8, "\\PC{0,3}"), 1..5)
+        seed in 0usize..8, cuts in proptest::collection::vec((any::<u16>(), 0usize..8, "\\PC{0,3}"), 1..5)
     ) {
         let mut text = seeds().swap_remove(seed).into_bytes();
         for (at, length, put) in cuts {

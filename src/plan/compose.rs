@@ -113,12 +113,18 @@ impl<'a> Composer<'a> {
         bytes: &[u8],
         existing: Existing,
     ) -> Result<(), Vec<Refusal>> {
-        let replace = existing == Existing::Replace || self.options.overwrite;
+        let replace = existing != Existing::Refuse || self.options.overwrite;
+        if entry.operation.expects == Precondition::FolderExists {
+            self.tree.folder_of(path).map_err(|r| vec![r])?;
+        }
         let slot = self.tree.touch(path, entry.operation.origin.entry).map_err(|r| vec![r])?;
         let lines = bytes.lines().count();
         let new = match &slot.now {
             Now::File(_) if replace => {
                 let old = self.file(entry, path).map_err(|r| vec![r])?;
+                if existing == Existing::ReplaceByText && bytes.is_empty() && !old.bytes.is_empty() {
+                    return Err(vec![emptied(path)]);
+                }
                 let removed = old.bytes.lines().count();
                 Content { bytes: bytes.into(), added: lines, removed, hunks: Vec::new(), ..old }
             }
@@ -187,6 +193,12 @@ impl<'a> Composer<'a> {
 fn exists(path: &RelPath) -> Refusal {
     Refusal::new(Code::Exists, format!("{path} exists already"))
         .hint("delete it in the batch first, or run with --overwrite")
+}
+
+fn emptied(path: &RelPath) -> Refusal {
+    let message =
+        format!("the empty content would leave nothing of {path}; say allow_empty if that is meant");
+    Refusal::new(Code::Usage, message).hint("add `\"allow_empty\": true`, or delete the file")
 }
 
 fn not_regular(path: &RelPath, now: &Now) -> Refusal {

@@ -6,7 +6,9 @@ use super::outcome::{FileAction, Plan, PlannedFile};
 use super::tree::{Content, Now, Slot};
 use super::{LastLink, Refusal, Resolved, Sink, SinkFull, Source};
 use crate::disk::Node;
-use crate::edit::{Action, ChangeSet, Existing, FileOperation, Hash, RelPath, Warning, WarningCode};
+use crate::edit::{
+    Action, ChangeSet, Existing, FileOperation, Hash, RelPath, Warning, WarningCode, split_bom,
+};
 use rayon::prelude::*;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -68,10 +70,8 @@ pub fn plan(
 
 fn resolve<'a>(operation: &'a FileOperation, source: &dyn Source) -> Result<Entry<'a>, Refusal> {
     let (last, to) = match &operation.action {
-        Action::Modify { .. } | Action::Create { existing: Existing::Replace, .. } => {
-            (LastLink::Follow, None)
-        }
-        Action::Create { .. } | Action::Delete => (LastLink::Keep, None),
+        Action::Create { existing: Existing::Refuse, .. } | Action::Delete => (LastLink::Keep, None),
+        Action::Modify { .. } | Action::Create { .. } => (LastLink::Follow, None),
         Action::Rename { to, .. } => (LastLink::Keep, Some(to)),
     };
     let at =
@@ -115,6 +115,7 @@ fn run_group<'e>(
     let slots = composer.tree.slots;
     done.files = planned(&slots);
     done.warnings.extend(slots.iter().filter_map(hard_link));
+    done.warnings.extend(slots.iter().filter_map(|slot| mark_changed(&slots, slot)));
     // Nothing is staged any more once a refusal is known; the other groups are still resolved to report theirs.
     for slot in slots.iter().filter(|_| !stop.load(Ordering::Relaxed)) {
         if let Some(file) = emitted(slot)
@@ -210,6 +211,21 @@ fn hard_link(slot: &Slot) -> Option<Warning> {
             slot.path, slot.links
         ),
     })
+}
+
+/// Whether the byte order mark comes or goes, which no display shows.
+fn mark_changed(slots: &[Slot], slot: &Slot) -> Option<Warning> {
+    let Now::File(content) = &slot.now else { return None };
+    let source = content.origin.as_ref().and_then(|from| slots.iter().find(|s| s.path == *from));
+    let old = source.unwrap_or(slot).old.as_ref()?;
+    let marked = |bytes: &[u8]| !split_bom(bytes).0.is_empty();
+    let verb = match (marked(old), marked(&content.bytes)) {
+        (false, true) => "adds a byte order mark (BOM) to",
+        (true, false) => "removes the byte order mark (BOM) of",
+        _ => return None,
+    };
+    let message = format!("the edit {verb} {}", slot.path);
+    Some(Warning { code: WarningCode::BomChanged, path: Some(slot.path.as_bstr().to_owned()), message })
 }
 
 fn assemble(batch: &ChangeSet, mut refusals: Vec<Refusal>, done: Vec<GroupDone>) -> Result<Plan, NoPlan> {

@@ -177,3 +177,62 @@ fn crlf_in_an_envelope_is_not_content() {
     check(&batch, &[("f", "a\nb\n")], &[("f", "A\nb\n"), ("g", "x\n")]);
     check(&batch, &[("f", "a\r\nb\n")], &[("f", "A\r\nb\n"), ("g", "x\n")]);
 }
+
+/// The JSON entry that replaces `old` by `new` in `f`, with further keys.
+fn replacing(old: &str, new: &str, more: &str) -> String {
+    let (old, new) = (serde_json::json!(old), serde_json::json!(new));
+    format!("{{\"path\":\"f\",\"old\":{old},\"new\":{new}{more}}}")
+}
+
+#[test]
+fn edits_replace_as_often_as_they_say() {
+    let f = |text| [("f", text)];
+    check(&replacing("a", "aa", ",\"all\":true"), &f("a a\n"), &f("aa aa\n"));
+    check(&replacing("a", "b", ",\"expected\":2"), &f("a a\n"), &f("b b\n"));
+    refused(&replacing("a", "b", ""), &f("a a\n"), &["ambiguous f"]);
+    refused(&replacing("a", "b", ",\"expected\":2"), &f("a a a\n"), &["ambiguous f"]);
+    refused(&replacing("a", "b", ",\"expected\":3"), &f("a a\n"), &["no-match f"]);
+    // A newline that only the end of the file lacks.
+    check(&replacing("b\n", "B\n", ""), &f("a\nb"), &f("a\nB"));
+    check(&replacing("b\n", "", ",\"all\":true"), &f("b\na\nb"), &f("a\n"));
+    refused(&replacing("b\n", "B\n", ""), &f("b\na\nb"), &["ambiguous f"]);
+}
+
+#[test]
+fn an_empty_old_text_fills_an_empty_file() {
+    check(&replacing("", "x\n", ""), &[("f", "")], &[("f", "x\n")]);
+    refused(&replacing("", "x\n", ""), &[("f", "a")], &["usage f"]);
+    refused(&replacing("", "x\n", ""), &[], &["missing f"]);
+}
+
+#[test]
+fn an_edit_that_changes_nothing_is_told_as_a_hunk() {
+    let (_, plan) = run(&replacing("a", "a", ""), &[("f", "a\n")], Options::default()).expect("fits");
+    assert!(plan.is_no_op());
+    assert_eq!((plan.files.len(), plan.files[0].hunks.len(), plan.files[0].added), (1, 1, 0));
+}
+
+#[test]
+fn writes_replace_but_do_not_empty() {
+    check(r#"{"path":"n/f","content":"x"}"#, &[], &[("n/f", "x")]);
+    check(r#"{"path":"f","content":"x"}"#, &[("f@755", "old")], &[("f@755", "x")]);
+    check(r#"{"path":"f","content":""}"#, &[], &[("f", "")]);
+    check(r#"{"path":"f","content":"","allow_empty":true}"#, &[("f", "old")], &[("f", "")]);
+    refused(r#"{"path":"f","content":""}"#, &[("f", "old")], &["usage f"]);
+    let call = r#"{"tool":"file_write","args":["d/f","x"]}"#;
+    check(call, &[("d/g", "")], &[("d/f", "x"), ("d/g", "")]);
+    refused(call, &[("g", "")], &["missing d/f"]);
+    refused(call, &[("d", "")], &["not-regular d/f"]);
+}
+
+#[test]
+fn a_byte_order_mark_never_comes_or_goes_silently() {
+    for (before, content, words) in [("a\n", "\u{feff}b\n", "adds"), ("\u{feff}a\n", "b\n", "removes")] {
+        let batch = serde_json::json!({"path": "f", "content": content}).to_string();
+        let (_, plan) = run(&batch, &[("f", before)], Options::default()).expect("fits");
+        assert_eq!(plan.warnings[0].code, crate::edit::WarningCode::BomChanged);
+        assert!(plan.warnings[0].message.contains(words), "{:?}", plan.warnings);
+    }
+    let (_, plan) = run(&replacing("a", "b", ""), &[("f", "\u{feff}a\n")], Options::default()).expect("fits");
+    assert!(plan.warnings.is_empty());
+}

@@ -12,6 +12,8 @@ use std::borrow::Cow;
 
 /// Places kept of an ambiguous text.
 const KEPT: usize = 64;
+const BESIDE: &str =
+    "name the text that the new one shall stand beside, or write the whole file with `content`";
 
 /// CRLF is LF here: terminators are equated.
 fn with_lf(text: &str) -> Cow<'_, str> {
@@ -27,8 +29,8 @@ pub(super) fn text(
 ) -> Result<Located, Refusal> {
     let (old, new) = (with_lf(old), with_lf(new));
     if old.is_empty() {
-        return Err(Refusal::new(Code::Usage, "the old text is empty")
-            .hint("name the text that the new one shall stand beside, or write the whole file"));
+        let message = "the old text is empty, and the file is not";
+        return filled(doc, &new, || Refusal::new(Code::Usage, message).hint(BESIDE));
     }
     for pass in PASSES {
         for &breaks in doc.breaks() {
@@ -42,14 +44,30 @@ pub(super) fn text(
     Err(explain::absent_text(doc, &old, &new))
 }
 
+/// The places of `old`, also at the end of a text that lacks the final newline of `old`.
 fn places(pass: &Pass, hay: &Haystack<'_>, old: &str, occurrence: Occurrence) -> Hits {
-    match (pass.texts, occurrence) {
+    let mut hits = match (pass.texts, occurrence) {
         (Texts::Substring, Occurrence::Once) => substrings(&hay.text, old.as_bytes(), KEPT),
         (Texts::Substring, Occurrence::All | Occurrence::Exactly(_)) => {
             let starts = disjoint_substrings(&hay.text, old.as_bytes());
             Hits { total: starts.len(), starts }
         }
+    };
+    let free = match (occurrence, hits.starts.last()) {
+        (Occurrence::All | Occurrence::Exactly(_), Some(last)) => last + old.len(),
+        _ => 0,
+    };
+    if let Some(start) = at_unterminated_end(&hay.text, old).filter(|&start| start >= free) {
+        hits.total += 1;
+        hits.starts.push(start);
     }
+    hits
+}
+
+/// Where `old` would stand if the text ended with a newline.
+fn at_unterminated_end(text: &[u8], old: &str) -> Option<usize> {
+    let bare = old.strip_suffix('\n').filter(|bare| !bare.is_empty())?;
+    (!text.ends_with(b"\n") && text.ends_with(bare.as_bytes())).then(|| text.len() - bare.len())
 }
 
 fn decide(
@@ -72,13 +90,18 @@ fn decide(
     }
     let mut all: Option<Located> = None;
     for &start in &hits.starts {
-        let one = write(doc, pass, &Place { body: doc.body, hay, breaks, start }, (old, new));
+        let bare = |text| if start + old.len() > hay.text.len() { without_newline(text) } else { text };
+        let one = write(doc, pass, &Place { body: doc.body, hay, breaks, start }, (bare(old), bare(new)));
         all = Some(match all {
             None => one,
             Some(sum) => joined(sum, one),
         });
     }
     all.ok_or_else(|| explain::absent_text(doc, old, new))
+}
+
+fn without_newline(text: &str) -> &str {
+    text.strip_suffix('\n').unwrap_or(text)
 }
 
 /// Two places of one hunk are told as one range.
@@ -114,12 +137,14 @@ fn write(doc: &Document<'_>, pass: &Pass, place: &Place<'_>, (old, new): (&str, 
 
 /// Fills an empty file.
 pub(super) fn fill(doc: &Document<'_>, new: &Text) -> Result<Located, Refusal> {
+    let message = "an empty ORIGINAL fills an empty file, and this file has content";
+    let hint = "put the lines that the new text shall stand beside into ORIGINAL";
+    filled(doc, new, || Refusal::new(Code::Parse, message).hint(hint))
+}
+
+fn filled(doc: &Document<'_>, new: &str, refusal: impl Fn() -> Refusal) -> Result<Located, Refusal> {
     if !doc.body.is_empty() {
-        return Err(Refusal::new(
-            Code::Parse,
-            "an empty ORIGINAL fills an empty file, and this file has content",
-        )
-        .hint("put the lines that the new text shall stand beside into ORIGINAL"));
+        return Err(refusal());
     }
     let lines = new.lines().count();
     Ok(Located {

@@ -79,6 +79,21 @@ impl<'a> Tree<'a> {
         self.by_path.get(path).map(|&at| &self.slots[at].now)
     }
 
+    /// Whether the folder that holds `path` is there, on disk or through the batch.
+    pub(super) fn folder_of(&self, path: &RelPath) -> Result<(), Refusal> {
+        let Some(folder) = path.parent().filter(|f| !f.is_root()) else {
+            return Ok(());
+        };
+        let made = |s: &Slot| s.path.is_below(&folder) && matches!(s.now, Now::File(_));
+        let on_disk = || self.source.stat(&folder).map_err(|e| io_refusal("look at", &folder, &e));
+        // What stands there and is no folder is refused where the file is made.
+        if self.slots.iter().any(made) || on_disk()?.is_some() {
+            return Ok(());
+        }
+        Err(Refusal::new(Code::Missing, format!("the folder {folder} does not exist"))
+            .hint("the `content` form makes folders; this call does not"))
+    }
+
     /// Whether a file can be made at `path`: its parents are folders or can be made, and if a folder stands there, the
     /// batch has emptied it.
     pub(super) fn room_for(&self, path: &RelPath) -> Result<(), Refusal> {
