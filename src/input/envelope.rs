@@ -143,10 +143,14 @@ impl Reader<'_> {
         }
         let to = to.map(|(_, path)| BatchPath::from(path));
         let steps = match (self.rows_text(rows.clone()), &to) {
-            (Some(text), _) => match hunks::step(&self.body.part(text, rows.start), head, draft) {
-                Some(step) => vec![step],
-                None => return Ok(None),
-            },
+            (Some(text), to) => {
+                let body = self.body.part(text, rows.start);
+                let read = if to.is_some() { hunks::step_of_move } else { hunks::step };
+                match read(&body, head, draft) {
+                    Some(step) => vec![step],
+                    None => return Ok(None),
+                }
+            }
             (None, Some(_)) => Vec::new(),
             (None, None) => {
                 let hint = "write hunks below it, or `*** Move to: p`";

@@ -19,9 +19,31 @@ pub(super) struct Diff {
     pub(super) miscounted: Vec<usize>,
 }
 
+impl Diff {
+    /// With a fault where all hunks are context.
+    fn changing(mut self) -> Self {
+        let changes = |hunk: &LineHunk| hunk.rows.iter().any(|r| !matches!(r, Row::Keep(_)));
+        if self.faults.is_empty() && !self.hunks.iter().any(|(_, hunk)| changes(hunk)) {
+            let line = self.hunks[0].0;
+            let hint = "mark removed lines with `-` and added lines with `+`";
+            self.faults
+                .push(Fault::new(line, "the diff changes nothing: all its lines are context").hint(hint));
+        }
+        self
+    }
+}
+
 /// The body as the one step of an entry; `None` when it has faults, which are noted.
 pub(super) fn step(body: &Body, head: &Head, draft: &mut Draft<'_>) -> Option<Step> {
-    let diff = parse(body);
+    lower(parse(body).changing(), body, head, draft)
+}
+
+/// As [`step`], for an entry that moves the file: its hunks may be context alone, which must stand there.
+pub(super) fn step_of_move(body: &Body, head: &Head, draft: &mut Draft<'_>) -> Option<Step> {
+    lower(parse(body), body, head, draft)
+}
+
+fn lower(diff: Diff, body: &Body, head: &Head, draft: &mut Draft<'_>) -> Option<Step> {
     for hunk in diff.miscounted {
         let message = format!("hunk {hunk}: the counts of the header do not fit the body; the body counts");
         draft.warn(WarningCode::CountsIgnored, head.entry, message);
@@ -290,14 +312,8 @@ impl Parser<'_> {
 
     fn finish(self) -> Diff {
         let mut diff = self.diff;
-        let changes = |hunk: &LineHunk| hunk.rows.iter().any(|r| !matches!(r, Row::Keep(_)));
         if diff.hunks.is_empty() {
             diff.faults.push(Fault::new(0, "the diff is empty"));
-        } else if diff.faults.is_empty() && !diff.hunks.iter().any(|(_, hunk)| changes(hunk)) {
-            let line = diff.hunks[0].0;
-            let hint = "mark removed lines with `-` and added lines with `+`";
-            diff.faults
-                .push(Fault::new(line, "the diff changes nothing: all its lines are context").hint(hint));
         }
         diff
     }
@@ -309,7 +325,7 @@ mod tests {
 
     /// Hunks as `line:anchors?hint:rows!flags`, faults as `line: message`, miscounted hunks as `#n`.
     fn check(text: &str, expected: &[&str]) {
-        let diff = parse(&Body::lines(text.into(), 1));
+        let diff = parse(&Body::lines(text.into(), 1)).changing();
         let mut found: Vec<String> =
             diff.faults.iter().map(|f| format!("{}: {}", f.line + 1, f.message)).collect();
         if found.is_empty() {

@@ -118,5 +118,9 @@ fn steps(entry: &Entry<'_>, head: &Head, to: &Destination, draft: &mut Draft<'_>
         draft.entry_faults(&body, head, [fault]);
         return None;
     }
-    hunks::step(&body, head, draft).map(|step| vec![step])
+    let step = match to {
+        Destination::Same => hunks::step(&body, head, draft),
+        Destination::Path(_) => hunks::step_of_move(&body, head, draft),
+    };
+    step.map(|step| vec![step])
 }

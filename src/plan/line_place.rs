@@ -83,6 +83,10 @@ impl<'a> Search<'a> {
                 notes.push(WarningCode::EofNotAtEnd);
             }
         }
+        if hunk.rows.iter().all(|row| matches!(row, Row::Keep(_))) {
+            // Nothing is written: that the lines stand there is all that was asked.
+            starts.truncate(1);
+        }
         Ok(Places { starts, pass: self.pass.name, notes })
     }
 
