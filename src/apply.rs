@@ -2,17 +2,17 @@
 
 use crate::diff::Contents;
 use crate::disk::{Folders, OsDisk};
-use crate::edit::{BatchPath, ChangeSet, Format, RelPath, WarningCode};
+use crate::edit::{BatchPath, ChangeSet, Code, Format, RelPath, WarningCode};
 use crate::error::{Error, kept};
 use crate::git::{
     self, CommitOptions, CommitRecorder, Hooks, PathRefusal, Recorded, StashOptions, StashRecorder,
 };
 use crate::input;
 use crate::plan::{self, FileAction, LastLink, NoPlan, Plan, Resolved, Sink, SinkFull, Source, WorkTree};
-use crate::report::{GitReport, Mode, Outcome, Report, WarningReport, Written};
+use crate::report::{ErrorReport, GitReport, Mode, Outcome, Report, WarningReport, Written};
 use crate::transaction::{
-    Decide, Durability, Finished, Ground, OperationId, Recovered, RecoveryOutcome, Staging, Stop, TreeState,
-    pending, recover as recover_all,
+    Decide, Durability, Finished, Ground, OperationId, Pending, Recovered, RecoveryOutcome, Staging, Stop,
+    TreeState, pending, recover as recover_all,
 };
 use crate::workspace::Workspace;
 use std::time::{Duration, Instant};
@@ -36,6 +36,18 @@ pub struct Options {
     pub durability: Durability,
     /// How long to wait for locks.
     pub lock_timeout: Duration,
+    /// Whether the diff is made, which keeps the contents of all changed files until the end.
+    pub diff: Diff,
+}
+
+/// Whether a run makes the diff of its plan.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Diff {
+    /// Nobody looks at it.
+    #[default]
+    Skip,
+    /// It is to be shown.
+    Make,
 }
 
 impl Default for Options {
@@ -49,6 +61,7 @@ impl Default for Options {
             hooks: Hooks::Run,
             durability: Durability::default(),
             lock_timeout: Duration::from_secs(10),
+            diff: Diff::Skip,
         }
     }
 }
@@ -79,22 +92,31 @@ impl Progress for () {
     fn step(&self) {}
 }
 
-/// Applies the batch `input`: all of it, or nothing.
+/// Applies the batch `input`: all of it, or nothing. The second value is the diff, where the options ask for it.
 pub fn apply(
     workspace: &Workspace,
     input: &[u8],
     options: &Options,
     stop: &Stop,
     progress: &dyn Progress,
-) -> Report {
-    reported(Mode::Apply, |report| Run::new(workspace, options)?.apply(input, stop, progress, report))
+) -> (Report, Vec<u8>) {
+    let mut diff = Vec::new();
+    let report = reported(Mode::Apply, |report| {
+        let run = Run::new(workspace, options)?;
+        let plan = run.apply(input, stop, progress, report)?;
+        diff = run.diff(&plan);
+        Ok(())
+    });
+    (report, diff)
 }
 
-/// Resolves the batch and writes nothing. The second value is its diff.
+/// Resolves the batch and writes nothing. The second value is the diff, where the options ask for it.
 pub fn check(workspace: &Workspace, input: &[u8], options: &Options) -> (Report, Vec<u8>) {
     let mut diff = Vec::new();
     let report = reported(Mode::Check, |report| {
-        diff = Run::new(workspace, options)?.check(input, report)?;
+        let run = Run::new(workspace, options)?;
+        let plan = run.check(input, report)?;
+        diff = run.diff(&plan);
         Ok(())
     });
     (report, diff)
@@ -113,8 +135,13 @@ pub fn recover(workspace: &Workspace, decide: Decide, lock_timeout: Duration) ->
             report.transaction = Some(last.id.to_string());
             (report.outcome, report.tree) = match last.outcome {
                 RecoveryOutcome::Finished => (Outcome::Applied, TreeState::Applied),
-                RecoveryOutcome::RolledBack => (Outcome::RolledBack, TreeState::RolledBack),
-                RecoveryOutcome::Discarded => (Outcome::RolledBack, TreeState::Untouched),
+                RecoveryOutcome::RolledBack | RecoveryOutcome::Discarded => {
+                    // A batch that somebody meant to land did not: a program must see that as one.
+                    let message =
+                        format!("operation {} was interrupted: every file is as before it", last.id);
+                    report.errors.push(ErrorReport::new(Code::Io, message));
+                    (Outcome::RolledBack, TreeState::RolledBack)
+                }
             };
         }
         Ok(())
@@ -125,7 +152,7 @@ pub fn recover(workspace: &Workspace, decide: Decide, lock_timeout: Duration) ->
 ///
 /// # Errors
 /// A state directory that cannot be read.
-pub fn interrupted(workspace: &Workspace) -> Result<Vec<(OperationId, RecoveryOutcome)>, Error> {
+pub fn interrupted(workspace: &Workspace) -> Result<Vec<Pending>, Error> {
     let folders = workspace.folders()?;
     match workspace.existing_store()? {
         Some(store) => Ok(pending(Ground { folders: &folders, store: &store })?),
@@ -178,11 +205,17 @@ struct Run<'a> {
     options: &'a Options,
     folders: Folders<OsDisk>,
     rules: Box<dyn plan::PathRules>,
+    contents: Option<Contents>,
 }
 
 impl<'a> Run<'a> {
     fn new(workspace: &'a Workspace, options: &'a Options) -> Result<Self, Error> {
-        Ok(Self { workspace, options, folders: workspace.folders()?, rules: workspace.rules() })
+        let contents = (options.diff == Diff::Make).then(Contents::default);
+        Ok(Self { workspace, options, folders: workspace.folders()?, rules: workspace.rules(), contents })
+    }
+
+    fn diff(&self, plan: &Plan) -> Vec<u8> {
+        self.contents.as_ref().map_or_else(Vec::new, |contents| contents.diff(plan))
     }
 
     fn source(&self) -> WorkTree<'_, OsDisk> {
@@ -208,19 +241,21 @@ impl<'a> Run<'a> {
         Ok(batch)
     }
 
-    fn check(&self, input: &[u8], report: &mut Report) -> Result<Vec<u8>, Error> {
+    fn check(&self, input: &[u8], report: &mut Report) -> Result<Plan, Error> {
         let batch = self.parse(input, report)?;
-        let contents = Contents::default();
-        let plan =
-            self.plan(&batch, &contents)?.ok_or_else(|| Error::Usage("nothing takes the plan".to_owned()))?;
+        let plan = self.plan(&batch, &())?.unwrap_or_default();
         report.list(&plan, Written::No);
         report.outcome = if plan.is_no_op() { Outcome::NoOp } else { Outcome::WouldApply };
-        Ok(contents.diff(&plan))
+        Ok(plan)
     }
 
     /// The plan; nothing when the sink gave up.
     fn plan(&self, batch: &ChangeSet, sink: &dyn Sink) -> Result<Option<Plan>, Error> {
-        match plan::plan(batch, &self.source(), &self.options.plan, sink) {
+        let planned = match &self.contents {
+            Some(contents) => plan::plan(batch, &self.source(), &self.options.plan, &(sink, contents)),
+            None => plan::plan(batch, &self.source(), &self.options.plan, sink),
+        };
+        match planned {
             Ok(plan) => Ok(Some(plan)),
             Err(NoPlan::Refused { refusals, warnings }) => Err(Error::Refused { refusals, warnings }),
             Err(NoPlan::SinkFull) => Ok(None),
@@ -233,7 +268,7 @@ impl<'a> Run<'a> {
         stop: &Stop,
         progress: &dyn Progress,
         report: &mut Report,
-    ) -> Result<(), Error> {
+    ) -> Result<Plan, Error> {
         let batch = self.parse(input, report)?;
         if self.options.record != Record::Nothing && self.workspace.repo().is_none() {
             return Err(Error::Usage("there is no git repository here to record in".to_owned()));
@@ -256,7 +291,7 @@ impl<'a> Run<'a> {
         stop: &Stop,
         progress: &dyn Progress,
         report: &mut Report,
-    ) -> Result<(), Error> {
+    ) -> Result<Plan, Error> {
         let staging = Staging::begin(ground, self.options.durability)?;
         let id = staging.id().clone();
         let Some(plan) = self.plan(batch, &Counted { sink: &staging, progress })? else {
@@ -264,7 +299,7 @@ impl<'a> Run<'a> {
         };
         if plan.is_no_op() {
             report.list(&plan, Written::No);
-            return Ok(());
+            return Ok(plan);
         }
         report.transaction = Some(id.to_string());
         let mut recorder = self.recorder(&plan, &id)?;
@@ -274,7 +309,7 @@ impl<'a> Run<'a> {
         let finished = committed.finish(recorder.as_mut());
         report.git = recorder.and_then(|r| r.recorded()).map(|r| recorded("commit", r));
         tell_finished(report, finished);
-        Ok(())
+        Ok(plan)
     }
 
     /// Who joins the commit point; every path of the plan can be recorded.
@@ -299,8 +334,8 @@ impl<'a> Run<'a> {
         message: Option<String>,
         progress: &dyn Progress,
         report: &mut Report,
-    ) -> Result<(), Error> {
-        let Some(repo) = self.workspace.repo() else { return Ok(()) };
+    ) -> Result<Plan, Error> {
+        let Some(repo) = self.workspace.repo() else { return Ok(Plan::default()) };
         let id = OperationId::now();
         let options = StashOptions { message, operation_id: id.to_string() };
         let stash = StashRecorder::begin(repo, &RelPath::root(), options)?;
@@ -310,13 +345,13 @@ impl<'a> Run<'a> {
         };
         report.list(&plan, Written::No);
         if plan.is_no_op() {
-            return Ok(());
+            return Ok(plan);
         }
         refused(stash.check(&touched(&plan))?)?;
         report.transaction = Some(id.to_string());
         report.git = Some(recorded("stash", stash.finish()?));
         (report.applied, report.outcome) = (true, Outcome::Applied);
-        Ok(())
+        Ok(plan)
     }
 }
 

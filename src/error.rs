@@ -132,6 +132,7 @@ fn tell_transaction(error: &TransactionError, report: &mut Report) {
         TransactionError::Locked(_) => (Outcome::Locked, TreeState::Untouched),
         TransactionError::Interrupted(_) => (Outcome::Interrupted, TreeState::Untouched),
         TransactionError::Undecided { .. }
+        | TransactionError::AddedTo(_)
         | TransactionError::BadJournal { .. }
         | TransactionError::LostPreImage(_) => (Outcome::NeedsRecovery, TreeState::NeedsRecovery),
         _ => (Outcome::Refused, TreeState::Untouched),
@@ -150,7 +151,7 @@ fn tell_failure(failure: &Failure, report: &mut Report) {
     if failure.tree == TreeState::NeedsRecovery {
         error.hint = Some("run: patchmany recover".to_owned());
     }
-    report.errors = vec![error];
+    report.errors = std::iter::once(error).chain(failure.rollback.as_ref().map(cause)).collect();
     report.warnings.extend(failure.kept.iter().map(kept));
 }
 

@@ -125,7 +125,7 @@ impl GitError {
     pub fn code(&self) -> Code {
         match self {
             Self::Locked { .. } => Code::Locked,
-            Self::InHook | Self::BadOperation(_) => Code::Usage,
+            Self::BadOperation(_) => Code::Usage,
             Self::Path(refusal) => refusal.code,
             _ => Code::Git,
         }

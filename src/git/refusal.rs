@@ -75,7 +75,7 @@ fn reason(
     let status = reader.status(path)?;
     // A folder gives way to a file only when the batch empties it.
     let exists = exists && !reader.on_disk(path).symlink_metadata().is_ok_and(|found| found.is_dir());
-    if let Some(reason) = by_status(status, exists) {
+    if let Some(reason) = by_status(status, exists && !reader.is_unborn()) {
         return Ok(Some(reason));
     }
     if let Some(rival) = reader.rivals(path).into_iter().find(|rival| !exists && !batch.contains(rival)) {
@@ -85,7 +85,9 @@ fn reason(
     by_attributes(reader, path, exists)
 }
 
-fn by_status(status: PathStatus, exists: bool) -> Option<Reason> {
+/// `in_doubt` when the path exists beside a commit that does not hold it: without any commit there is nothing that the
+/// file's own text could be told apart from, so it is recorded whole.
+fn by_status(status: PathStatus, in_doubt: bool) -> Option<Reason> {
     const COMMIT: &str = "commit or undo those changes first";
     Some(match status.tracking {
         Tracking::Gitlink => {
@@ -103,7 +105,10 @@ fn by_status(status: PathStatus, exists: bool) -> Option<Reason> {
             Reason::new("is ignored by git", "git add --force it, or apply without recording")
         }
         Tracking::IntentToAdd => Reason::new("is not committed yet", "commit it first"),
-        Tracking::Untracked if exists => Reason::new("is not tracked by git", "git add and commit it first"),
+        Tracking::Untracked if in_doubt => {
+            Reason::new("is not tracked by git", "git add and commit it first")
+        }
+        Tracking::Untracked => return None,
         _ if status.is_clean() => return None,
         _ if status.staged && status.unstaged => {
             Reason::new("has staged and unstaged changes of its own", COMMIT)

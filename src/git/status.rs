@@ -112,6 +112,11 @@ impl StatusReader {
         Ok(PathStatus { tracking, staged, unstaged })
     }
 
+    /// Whether there is no commit yet.
+    pub(crate) fn is_unborn(&self) -> bool {
+        self.head_tree.is_none()
+    }
+
     /// What `.gitattributes` say about `path`.
     ///
     /// # Errors

@@ -40,7 +40,7 @@ pub trait Sink: Sync {
 pub struct SinkFull;
 
 /// Two sinks in turn.
-impl<A: Sink, B: Sink> Sink for (&A, &B) {
+impl<A: Sink + ?Sized, B: Sink + ?Sized> Sink for (&A, &B) {
     fn put(&self, file: &Resolved) -> Result<(), SinkFull> {
         self.0.put(file)?;
         self.1.put(file)

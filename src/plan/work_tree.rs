@@ -182,7 +182,7 @@ impl<D: Disk> WorkTree<'_, D> {
     fn follow(&self, walk: &mut Walk, link: &RelPath, target: &BStr) -> Result<(), Refusal> {
         walk.links += 1;
         if walk.links > MOST_LINKS {
-            return Err(Refusal::new(Code::NotRegular, format!("the link {link} leads in a circle")));
+            return Err(Refusal::new(Code::NotRegular, format!("the symbolic link {link} leads in a loop")));
         }
         if target.starts_with(b"/") {
             let leads_out = || outside(&format!("the link {link} leads out of the root"));

@@ -48,6 +48,9 @@ pub enum TransactionError {
         /// The paths, the first few.
         paths: Vec<RelPath>,
     },
+    /// Somebody added to a path of the batch before it could be undone.
+    #[error("somebody added to {0} after the batch had changed it")]
+    AddedTo(RelPath),
     /// What stood at a path before is nowhere to be found.
     #[error("the old content of {0} is missing from the staging folder")]
     LostPreImage(RelPath),
@@ -66,7 +69,7 @@ impl TransactionError {
     /// The stable code.
     pub fn code(&self) -> Code {
         match self {
-            Self::ChangedDuring(_) | Self::Undecided { .. } => Code::ChangedDuring,
+            Self::ChangedDuring(_) | Self::AddedTo(_) | Self::Undecided { .. } => Code::ChangedDuring,
             Self::Participant(_) => Code::Git,
             Self::Locked(_) => Code::Locked,
             Self::Io { .. } | Self::Interrupted(_) | Self::BadJournal { .. } | Self::LostPreImage(_) => {
@@ -79,10 +82,19 @@ impl TransactionError {
     pub fn path(&self) -> Option<String> {
         match self {
             Self::Io { path, .. } => Some(path.clone()),
-            Self::ChangedDuring(path) | Self::LostPreImage(path) => Some(path.to_string()),
+            Self::ChangedDuring(path) | Self::AddedTo(path) | Self::LostPreImage(path) => {
+                Some(path.to_string())
+            }
             Self::Undecided { paths, .. } => paths.first().map(ToString::to_string),
             _ => None,
         }
+    }
+}
+
+impl Failure {
+    /// A transaction that ended with nothing of it left in the tree.
+    pub(super) fn clean(cause: TransactionError, tree: TreeState) -> Self {
+        Self { cause, rollback: None, tree, kept: Vec::new() }
     }
 }
 
@@ -116,6 +128,8 @@ impl TreeState {
 pub struct Failure {
     /// Why.
     pub cause: TransactionError,
+    /// Why it could not be undone, when it could not.
+    pub rollback: Option<TransactionError>,
     /// What the tree is like now.
     pub tree: TreeState,
     /// Versions that were put aside, since somebody else's stand in their place.

@@ -41,7 +41,7 @@ pub use finish::Finished;
 pub use ground::Ground;
 pub use id::OperationId;
 pub use participant::{Change, Landed, Participant, ParticipantError};
-pub use recover::{Decide, Recovered, RecoveryOutcome, pending, recover};
+pub use recover::{Decide, Pending, Recovered, RecoveryOutcome, pending, recover};
 pub use stage::Staging;
 pub use store::{Locked, Store};
 pub use swap::{Committed, Prepared, Stop, Swapped};

@@ -7,9 +7,11 @@ use super::error::Kept;
 use super::finish::finish;
 use super::ground::{Ground, INTENT, Stage, clear_stage, open_stages, stage_of, tree_stage_name};
 use super::journal::{Journal, Verdict};
-use super::participant::Participant;
+use super::participant::{Landed, Participant, ParticipantError};
 use super::stage::{JOURNAL, throw_away};
 use super::store::Store;
+use super::swap::Prepared;
+use super::sync::Durability;
 use super::undo::{Strangers, undo};
 use super::{OperationId, TransactionError};
 use crate::disk::{Disk, Node, Rename};
@@ -47,6 +49,19 @@ pub enum Decide {
     Carefully,
     /// Undo what has not committed; versions of others stay in place, the old ones are kept aside.
     Back,
+    /// Complete what has not committed, unless a path is neither as before nor as after.
+    Forward,
+}
+
+/// An operation that has not ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Pending {
+    /// Its id.
+    pub id: OperationId,
+    /// What recovery would do.
+    pub outcome: RecoveryOutcome,
+    /// Paths that are neither as before nor as after it, the first few: with any, recovery asks for a decision.
+    pub undecided: Vec<RelPath>,
 }
 
 /// Ends every interrupted operation, oldest first. The caller holds the lock.
@@ -68,25 +83,29 @@ pub fn recover<D: Disk + Clone, P: Participant>(
 }
 
 /// The operations that have not ended, and what recovery would do with each; changes nothing.
-pub fn pending<D: Disk + Clone>(
-    ground: Ground<'_, D>,
-) -> Result<Vec<(OperationId, RecoveryOutcome)>, TransactionError> {
+///
+/// # Errors
+/// A state directory that cannot be read.
+pub fn pending<D: Disk + Clone>(ground: Ground<'_, D>) -> Result<Vec<Pending>, TransactionError> {
     let at = || ground.store.path.display();
     let running = ground.store.running().map_err(TransactionError::io("list", at()))?;
-    let mut found = Vec::new();
-    for id in running {
+    let look = |id: OperationId| -> Result<Pending, TransactionError> {
         let own = open_own(ground, &id)?;
-        let outcome =
-            match read_journal(ground, &own).map_err(TransactionError::io("read the journal in", at()))? {
-                None => RecoveryOutcome::Discarded,
-                Some(bytes) => match Journal::decode(&bytes) {
-                    Ok((_, Verdict::Commit)) => RecoveryOutcome::Finished,
-                    _ => RecoveryOutcome::RolledBack,
-                },
-            };
-        found.push((id, outcome));
-    }
-    Ok(found)
+        let bytes = read_journal(ground, &own).map_err(TransactionError::io("read the journal of", &id))?;
+        let read = bytes.map(|bytes| Journal::decode(&bytes));
+        let (outcome, undecided) = match read {
+            None => (RecoveryOutcome::Discarded, Vec::new()),
+            Some(Ok((_, Verdict::Commit))) => (RecoveryOutcome::Finished, Vec::new()),
+            Some(Ok((journal, _))) => {
+                let stages = open_stages(ground, &id, &own, &journal.stages)?;
+                let odd = undecided(ground, &stages, &journal);
+                (RecoveryOutcome::RolledBack, odd.map_err(TransactionError::io("look at the paths of", &id))?)
+            }
+            Some(Err(_)) => (RecoveryOutcome::RolledBack, Vec::new()),
+        };
+        Ok(Pending { id, outcome, undecided })
+    };
+    running.into_iter().map(look).collect()
 }
 
 fn open_own<D: Disk + Clone>(ground: Ground<'_, D>, id: &OperationId) -> Result<D::Dir, TransactionError> {
@@ -131,17 +150,46 @@ fn recover_one<D: Disk + Clone, P: Participant>(
         finished.clean_up?;
         return Ok(Recovered { id, outcome: RecoveryOutcome::Finished, kept: Vec::new() });
     }
-    if decide == Decide::Carefully {
+    if decide != Decide::Back {
         let odd = undecided(ground, &stages, &journal)
             .map_err(TransactionError::io("look at the paths of", &id))?;
         if !odd.is_empty() {
             return Err(TransactionError::Undecided { id, paths: odd });
         }
     }
+    if decide == Decide::Forward {
+        return complete(Prepared::new(ground, own, stages, journal, bytes, Durability::Batch));
+    }
     let kept = undo(ground, &stages, &journal, Strangers::Stay)?;
     throw_away(ground, &id, &own, &stages);
     give_up(participant, &id);
     Ok(Recovered { id, outcome: RecoveryOutcome::RolledBack, kept })
+}
+
+/// Swaps what has not been swapped and commits. Every path is as before, as after, or on the way between.
+fn complete<D: Disk + Clone>(prepared: Prepared<'_, D>) -> Result<Recovered, TransactionError> {
+    let id = prepared.journal.id.clone();
+    prepared.swap_rest()?;
+    let finished = prepared.commit_alone()?.finish(None::<&mut Nobody>);
+    finished.clean_up?;
+    Ok(Recovered { id, outcome: RecoveryOutcome::Finished, kept: Vec::new() })
+}
+
+/// An operation without a record has no participant to finish.
+enum Nobody {}
+
+impl Participant for Nobody {
+    fn prepare(&mut self, _landed: &dyn Landed) -> Result<Vec<u8>, ParticipantError> {
+        match *self {}
+    }
+
+    fn finish(&mut self, _record: &[u8]) -> Result<(), ParticipantError> {
+        match *self {}
+    }
+
+    fn abort(&mut self) {
+        match *self {}
+    }
 }
 
 fn give_up<P: Participant>(participant: &mut impl FnMut(&OperationId) -> Option<P>, id: &OperationId) {

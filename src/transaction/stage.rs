@@ -70,7 +70,7 @@ impl<'a, D: Disk + Clone> Staging<'a, D> {
         let cause = met.unwrap_or_else(|| {
             TransactionError::io("stage", "the batch")(io::Error::other("no cause is known"))
         });
-        Failure { cause, tree: TreeState::RolledBack, kept: Vec::new() }
+        Failure::clean(cause, TreeState::RolledBack)
     }
 
     /// Writes the journal and waits until all of it is safe. From here on a crash can be recovered from.
@@ -80,7 +80,7 @@ impl<'a, D: Disk + Clone> Staging<'a, D> {
     pub fn seal(mut self) -> Result<Prepared<'a, D>, Failure> {
         match self.try_seal() {
             Ok(prepared) => Ok(prepared),
-            Err(cause) => Err(Failure { cause, tree: TreeState::RolledBack, kept: Vec::new() }),
+            Err(cause) => Err(Failure::clean(cause, TreeState::RolledBack)),
         }
     }
 

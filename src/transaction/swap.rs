@@ -55,7 +55,7 @@ impl<'a, D: Disk + Clone> Prepared<'a, D> {
     pub fn swap(self, stop: &Stop) -> Result<Swapped<'a, D>, Failure> {
         if let Err(cause) = self.check(stop) {
             self.discard();
-            return Err(Failure { cause, tree: TreeState::Untouched, kept: Vec::new() });
+            return Err(Failure::clean(cause, TreeState::Untouched));
         }
         match self.swap_all(stop) {
             Ok(()) => {
@@ -93,6 +93,37 @@ impl<'a, D: Disk + Clone> Prepared<'a, D> {
     fn is_before(&self, entry: &Entry) -> Result<bool, TransactionError> {
         let node = self.ground.node(&entry.path).map_err(TransactionError::io("read", &entry.path))?;
         Ok(node == entry.before)
+    }
+
+    /// Swaps the paths that are still as before; the others are as after already, or on the way.
+    pub(super) fn swap_rest(&self) -> Result<(), TransactionError> {
+        use Method::{Create, Delete, Replace, ReplaceFolder};
+        self.ground.folders.forget();
+        for method in [Replace, Delete, ReplaceFolder, Create] {
+            if method == Create {
+                self.make_folders()?;
+            }
+            for entry in self.journal.entries.iter().filter(|e| e.method() == method) {
+                let now = self.ground.node(&entry.path).map_err(TransactionError::io("read", &entry.path))?;
+                match method {
+                    _ if now == entry.after => {}
+                    Replace | ReplaceFolder if now.is_absent() => self.put_in_place(entry)?,
+                    Replace | ReplaceFolder => self.replace(entry)?,
+                    Delete if now == entry.before => self.take_away(entry)?,
+                    // A folder of ours stands where the file was.
+                    Delete => {}
+                    Create => self.put_in_place(entry)?,
+                }
+            }
+        }
+        after_swap(self.ground.disk(), self).map_err(TransactionError::io("sync", "the swapped files"))
+    }
+
+    /// The commit point of an operation that nobody joins.
+    pub(super) fn commit_alone(self) -> Result<Committed<'a, D>, TransactionError> {
+        let said = self.say(&Verdict::Commit);
+        said.map_err(TransactionError::io("write COMMIT to the journal of", &self.journal.id))?;
+        Ok(Committed { prepared: self })
     }
 
     fn swap_all(&self, stop: &Stop) -> Result<(), TransactionError> {
@@ -189,9 +220,9 @@ impl<'a, D: Disk + Clone> Prepared<'a, D> {
         match undo(self.ground, &self.stages, &self.journal, strangers) {
             Ok(kept) => {
                 self.discard();
-                Failure { cause, tree: TreeState::RolledBack, kept }
+                Failure { cause, rollback: None, tree: TreeState::RolledBack, kept }
             }
-            Err(_) => Failure { cause, tree: TreeState::NeedsRecovery, kept: Vec::new() },
+            Err(e) => Failure { cause, rollback: Some(e), tree: TreeState::NeedsRecovery, kept: Vec::new() },
         }
     }
 
@@ -277,7 +308,7 @@ impl<'a, D: Disk + Clone> Swapped<'a, D> {
         let cause = TransactionError::io("write COMMIT to the journal of", id)(error);
         match self.prepared.say(&Verdict::Abort) {
             Ok(()) => self.prepared.roll_back(cause, Strangers::Stay),
-            Err(_) => Failure { cause, tree: TreeState::NeedsRecovery, kept: Vec::new() },
+            Err(_) => Failure::clean(cause, TreeState::NeedsRecovery),
         }
     }
 }

@@ -8,6 +8,7 @@ use super::error::{Kept, Version};
 use super::ground::{Ground, Stage, stage_of};
 use super::journal::Journal;
 use crate::disk::{Disk, Node, Rename};
+use crate::edit::Hash;
 use bstr::{BStr, BString, ByteSlice};
 use std::io;
 
@@ -31,6 +32,9 @@ pub(super) fn undo<D: Disk + Clone>(
     strangers: Strangers,
 ) -> Result<Vec<Kept>, TransactionError> {
     ground.folders.forget();
+    if strangers == Strangers::MoveAside {
+        nobody_added(ground, journal)?;
+    }
     let mut undoing = Undo { ground, stages, journal, strangers, kept: Vec::new() };
     // Creates first, deepest first, so that the folders made for them are empty; deletes last, since a folder or a
     // file may have come where they stood.
@@ -40,6 +44,23 @@ pub(super) fn undo<D: Disk + Clone>(
     undoing.by_method(Method::Replace)?;
     undoing.by_method(Method::Delete)?;
     Ok(undoing.kept)
+}
+
+/// A version that goes on where ours ends is not a hook's rewriting: it may hold what somebody wrote meanwhile, and
+/// which of the two texts to drop is not for a program to say.
+fn nobody_added<D: Disk + Clone>(ground: Ground<'_, D>, journal: &Journal) -> Result<(), TransactionError> {
+    for entry in &journal.entries {
+        let Node::File { hash, size, .. } = &entry.after else { continue };
+        let read =
+            ground.folders.parent(&entry.path).and_then(|dir| ground.disk().read(&dir, entry.path.name()));
+        // What cannot be read is met again where it is undone.
+        let Ok((bytes, _)) = read else { continue };
+        let ours = usize::try_from(*size).ok().and_then(|n| bytes.split_at_checked(n));
+        if ours.is_some_and(|(head, more)| !more.is_empty() && Hash::of(head) == *hash) {
+            return Err(TransactionError::AddedTo(entry.path.clone()));
+        }
+    }
+    Ok(())
 }
 
 struct Undo<'a, D: Disk> {
@@ -124,11 +145,11 @@ impl<'a, D: Disk + Clone> Undo<'a, D> {
             return Ok(());
         }
         match self.captured(entry)? {
-            Some(slot) if now.is_absent() => Ok(self.into_tree(entry, slot.as_ref())?),
+            Some(slot) if now.is_absent() => Ok(self.put_back(entry, slot.as_ref())?),
             Some(slot) if now == entry.after => self.exchange_back(entry, slot.as_ref()),
             Some(slot) if self.strangers == Strangers::MoveAside => {
                 self.keep_from_tree(entry)?;
-                Ok(self.into_tree(entry, slot.as_ref())?)
+                Ok(self.put_back(entry, slot.as_ref())?)
             }
             Some(slot) => {
                 Ok(self.keep(entry, (self.stage(entry).clone(), slot.as_ref()), Version::Before)?)
@@ -154,7 +175,7 @@ impl<'a, D: Disk + Clone> Undo<'a, D> {
         Ok(entry.method() != Method::Delete && self.slot(entry, entry.new_slot().as_ref())?.is_absent())
     }
 
-    fn into_tree(&self, entry: &Entry, slot: &BStr) -> io::Result<()> {
+    fn put_back(&self, entry: &Entry, slot: &BStr) -> io::Result<()> {
         let dir = self.ground.folders.parent(&entry.path)?;
         self.ground.disk().rename((self.stage(entry), slot), (&dir, entry.path.name()), Rename::NoReplace)
     }
@@ -167,7 +188,7 @@ impl<'a, D: Disk + Clone> Undo<'a, D> {
             Err(e) if e.kind() == io::ErrorKind::Unsupported => {
                 let aside: BString = format!("x{}", entry.slot).into();
                 self.out_of_tree(entry, aside.as_ref(), &entry.after)?;
-                return Ok(self.into_tree(entry, slot)?);
+                return Ok(self.put_back(entry, slot)?);
             }
             done => done?,
         }

@@ -19,7 +19,7 @@ fn resolved(edit: &Edit) -> Resolved {
         }
     };
     let path = RelPath::new(edit.path()).unwrap();
-    Resolved { path, before: Node::Absent, after, old: None, new, metadata_from: None }
+    Resolved { path, before: Node::Absent, after, seen: None, old: None, new, metadata_from: None }
 }
 
 fn begin(repo: &TestRepo, message: Option<&str>) -> Result<StashRecorder, GitError> {

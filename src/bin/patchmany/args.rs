@@ -2,7 +2,7 @@
 
 use crate::human::Style;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use patchmany::apply::{Options, Record};
+use patchmany::apply::{Diff, Options, Record};
 use patchmany::edit::{BatchPath, Format};
 use patchmany::git::Hooks;
 use patchmany::plan;
@@ -72,6 +72,12 @@ pub(crate) struct ApplyArgs {
     /// Print one JSON object and nothing else
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print the diff too
+    #[arg(long)]
+    pub(crate) diff: bool,
+    /// Print a summary instead of the diff
+    #[arg(long, conflicts_with = "diff")]
+    pub(crate) stat: bool,
     /// Print only errors
     #[arg(short, long)]
     quiet: bool,
@@ -100,6 +106,9 @@ pub(crate) struct RecoverArgs {
     /// Bring old versions back even where others changed files; theirs stay, the old ones are kept aside
     #[arg(long)]
     pub(crate) back: bool,
+    /// Complete what was interrupted instead
+    #[arg(long, conflicts_with = "back")]
+    pub(crate) forward: bool,
     /// Print one JSON object and nothing else
     #[arg(long)]
     pub(crate) json: bool,
@@ -145,7 +154,8 @@ fn threads(text: &str) -> Result<usize, String> {
 }
 
 impl ApplyArgs {
-    pub(crate) fn options(&self) -> Options {
+    /// The options of the run; with `show_diff` the diff is made, which nobody sees beside JSON.
+    pub(crate) fn options(&self, show_diff: bool) -> Options {
         Options {
             format: self.format.known(),
             default_path: self.path.as_deref().map(BatchPath::from),
@@ -159,6 +169,7 @@ impl ApplyArgs {
                 DurabilityArg::None => Durability::None,
             },
             lock_timeout: Duration::from_secs(self.lock_timeout),
+            diff: if show_diff && !self.json && !self.quiet { Diff::Make } else { Diff::Skip },
         }
     }
 

@@ -4,7 +4,7 @@ use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Effects, Style as Paint};
 use bstr::ByteSlice;
 use patchmany::report::{ErrorReport, FileReport, Mode, Outcome, PathReport, Report};
-use patchmany::transaction::TreeState;
+use patchmany::transaction::{Pending, RecoveryOutcome, TreeState};
 use std::io::{self, Write};
 
 const RED: Paint = AnsiColor::Red.on_default();
@@ -33,8 +33,32 @@ pub(crate) fn json(report: &Report) {
         serde_json::to_writer(&mut out, report).map_err(io::Error::from).and_then(|()| out.write_all(b"\n"));
 }
 
+/// Interrupted operations: a line each, with what would be done and the paths that need a decision; or JSON lines.
+pub(crate) fn pending(found: &[Pending], as_json: bool) {
+    let mut out = io::stdout().lock();
+    for one in found {
+        let word = match one.outcome {
+            RecoveryOutcome::Discarded => "discard",
+            RecoveryOutcome::RolledBack => "roll-back",
+            RecoveryOutcome::Finished => "finish",
+        };
+        let paths: Vec<String> = one.undecided.iter().map(ToString::to_string).collect();
+        let line = if as_json {
+            serde_json::json!({ "id": one.id.as_str(), "action": word, "undecided": paths }).to_string()
+        } else if paths.is_empty() {
+            format!("{} {word}", one.id)
+        } else {
+            format!("{} {word}; neither old nor new: {}", one.id, paths.join(", "))
+        };
+        // A closed pipe ends the listing quietly.
+        if writeln!(out, "{line}").is_err() {
+            return;
+        }
+    }
+}
+
 /// The report for people, with the diff of a check.
-pub(crate) fn report(report: &Report, diff: Option<&[u8]>, style: &Style) {
+pub(crate) fn report(report: &Report, diff: &[u8], style: &Style) {
     let mut err = AutoStream::new(io::stderr(), style.color).lock();
     let mut out = AutoStream::new(io::stdout(), style.color).lock();
     // Closed pipes end the output quietly.
@@ -113,11 +137,13 @@ fn shown(path: &PathReport) -> String {
     path.0.to_str_lossy().chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
-fn write_result(out: &mut impl Write, report: &Report, diff: Option<&[u8]>) -> io::Result<()> {
+fn write_result(out: &mut impl Write, report: &Report, diff: &[u8]) -> io::Result<()> {
+    write_diff(out, diff)?;
     match (report.mode, report.outcome) {
         (_, Outcome::NoOp) if report.mode == Mode::Recover => writeln!(out, "nothing to recover"),
         (_, Outcome::NoOp) => writeln!(out, "nothing to do: the files are so already"),
-        (_, Outcome::WouldApply) => write_diff(out, diff.unwrap_or_default()),
+        (_, Outcome::WouldApply) if !diff.is_empty() => Ok(()),
+        (_, Outcome::WouldApply) => write_summary(out, report),
         (Mode::Recover, Outcome::RolledBack | Outcome::Applied) => writeln!(out, "recovered"),
         (_, Outcome::Applied) => write_summary(out, report),
         _ => Ok(()),

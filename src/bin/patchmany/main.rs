@@ -12,7 +12,7 @@ use patchmany::edit::Code;
 use patchmany::report::{ErrorReport, Mode, Outcome, Report};
 use patchmany::transaction::Decide;
 use patchmany::workspace::Workspace;
-use std::io::{IsTerminal, Read, Write};
+use std::io::{IsTerminal, Read};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
@@ -108,25 +108,27 @@ fn check(args: &ApplyArgs) -> ExitCode {
     let (report, diff) = match (workspace(args.root.as_deref()), batch(args)) {
         (_, Err(message)) => (usage(Mode::Check, message), Vec::new()),
         (Err(error), _) => (refused(Mode::Check, error), Vec::new()),
-        (Ok(workspace), Ok(bytes)) => apply::check(&workspace, &bytes, &args.options()),
+        (Ok(workspace), Ok(bytes)) => apply::check(&workspace, &bytes, &args.options(!args.stat)),
     };
-    show(args, &report, Some(&diff), 0)
+    show(args, &report, &diff, 0)
 }
 
 fn apply_batch(args: &ApplyArgs) -> ExitCode {
     use_threads(args);
     let stop = signals::listen();
     let progress = progress::Bar::new(args.wants_progress());
-    let report = match (workspace(args.root.as_deref()), batch(args)) {
-        (_, Err(message)) => usage(Mode::Apply, message),
-        (Err(error), _) => refused(Mode::Apply, error),
-        (Ok(workspace), Ok(bytes)) => apply::apply(&workspace, &bytes, &args.options(), &stop, &progress),
+    let (report, diff) = match (workspace(args.root.as_deref()), batch(args)) {
+        (_, Err(message)) => (usage(Mode::Apply, message), Vec::new()),
+        (Err(error), _) => (refused(Mode::Apply, error), Vec::new()),
+        (Ok(workspace), Ok(bytes)) => {
+            apply::apply(&workspace, &bytes, &args.options(args.diff), &stop, &progress)
+        }
     };
     progress.end();
-    show(args, &report, None, stop.load(Ordering::Relaxed))
+    show(args, &report, &diff, stop.load(Ordering::Relaxed))
 }
 
-fn show(args: &ApplyArgs, report: &Report, diff: Option<&[u8]>, signal: usize) -> ExitCode {
+fn show(args: &ApplyArgs, report: &Report, diff: &[u8], signal: usize) -> ExitCode {
     if args.json {
         human::json(report);
     } else {
@@ -141,7 +143,11 @@ fn recover(args: &RecoverArgs) -> ExitCode {
     if args.list {
         return list_interrupted(args, workspace);
     }
-    let decide = if args.back { Decide::Back } else { Decide::Carefully };
+    let decide = match (args.back, args.forward) {
+        (true, _) => Decide::Back,
+        (_, true) => Decide::Forward,
+        _ => Decide::Carefully,
+    };
     let report = match workspace {
         Ok(workspace) => apply::recover(&workspace, decide, Duration::from_secs(args.lock_timeout)),
         Err(error) => refused(Mode::Recover, error),
@@ -149,7 +155,7 @@ fn recover(args: &RecoverArgs) -> ExitCode {
     if args.json {
         human::json(&report);
     } else {
-        human::report(&report, None, &human::Style::plain());
+        human::report(&report, &[], &human::Style::plain());
     }
     ExitCode::from(report.exit_code(0))
 }
@@ -160,26 +166,10 @@ fn list_interrupted(args: &RecoverArgs, workspace: Result<Workspace, patchmany::
         Ok(found) => found,
         Err(error) => {
             let report = refused(Mode::Recover, error);
-            human::report(&report, None, &human::Style::plain());
+            human::report(&report, &[], &human::Style::plain());
             return ExitCode::from(report.exit_code(0));
         }
     };
-    let mut out = std::io::stdout().lock();
-    for (id, outcome) in found {
-        let word = match outcome {
-            patchmany::transaction::RecoveryOutcome::Discarded => "discard",
-            patchmany::transaction::RecoveryOutcome::RolledBack => "roll-back",
-            patchmany::transaction::RecoveryOutcome::Finished => "finish",
-        };
-        let line = if args.json {
-            format!("{{\"id\":\"{id}\",\"action\":\"{word}\"}}")
-        } else {
-            format!("{id} {word}")
-        };
-        // A closed pipe ends the listing quietly.
-        if writeln!(out, "{line}").is_err() {
-            break;
-        }
-    }
+    human::pending(&found, args.json);
     ExitCode::SUCCESS
 }

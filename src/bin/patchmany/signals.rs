@@ -1,24 +1,38 @@
-//! Signals: the first asks the run to stop and undo, the second ends the process; the journal covers that.
+//! Signals: the first asks the run to stop and undo, a third ends the process; the journal covers that.
 
 use patchmany::transaction::Stop;
 use std::sync::Arc;
 
-/// Starts listening. The value holds the number of the signal that came.
+/// So many signals end the process at once. Not the second: undoing takes milliseconds, and impatient people press the
+/// keys twice.
+#[cfg(unix)]
+const INSISTENT: usize = 3;
+
+/// Starts listening. The value holds the number of the first signal that came.
 #[cfg(unix)]
 pub(crate) fn listen() -> Arc<Stop> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
-    use signal_hook::flag;
-    use std::sync::atomic::AtomicBool;
+    use std::sync::atomic::{AtomicBool, Ordering};
     let stop = Arc::new(Stop::new(0));
-    let armed = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        // Cannot fail for these signals; if it does, the signal keeps its usual effect, which the journal covers too.
-        let _ = flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&armed));
-        let _ = flag::register(signal, Arc::clone(&armed));
-        let _ = flag::register_usize(signal, Arc::clone(&stop), usize::try_from(signal).unwrap_or(2));
-    }
     // A file that grows over the limit shall be an error, not the end.
-    let _ = flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
+    // Where no handler can be had, signals keep their usual effect, and the journal covers it.
+    if let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]) {
+        let flag = Arc::clone(&stop);
+        std::thread::spawn(move || {
+            for (signal, count) in signals.forever().zip(1..) {
+                let _ = flag.compare_exchange(
+                    0,
+                    signal.unsigned_abs() as usize,
+                    Ordering::SeqCst,
+                    Ordering::SeqCst,
+                );
+                if count >= INSISTENT {
+                    signal_hook::low_level::exit(128 + signal);
+                }
+            }
+        });
+    }
     stop
 }
 
