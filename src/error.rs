@@ -151,7 +151,7 @@ fn tell_failure(failure: &Failure, report: &mut Report) {
     if failure.tree == TreeState::NeedsRecovery {
         error.hint = Some("run: patchmany recover".to_owned());
     }
-    report.errors = std::iter::once(error).chain(failure.rollback.as_ref().map(cause)).collect();
+    report.errors = std::iter::once(error).chain(failure.rollback.as_deref().map(cause)).collect();
     report.warnings.extend(failure.kept.iter().map(kept));
 }
 

@@ -129,7 +129,7 @@ pub struct Failure {
     /// Why.
     pub cause: TransactionError,
     /// Why it could not be undone, when it could not.
-    pub rollback: Option<TransactionError>,
+    pub rollback: Option<Box<TransactionError>>,
     /// What the tree is like now.
     pub tree: TreeState,
     /// Versions that were put aside, since somebody else's stand in their place.

@@ -222,7 +222,7 @@ impl<'a, D: Disk + Clone> Prepared<'a, D> {
                 self.discard();
                 Failure { cause, rollback: None, tree: TreeState::RolledBack, kept }
             }
-            Err(e) => Failure { cause, rollback: Some(e), tree: TreeState::NeedsRecovery, kept: Vec::new() },
+            Err(e) => Failure { cause, rollback: Some(Box::new(e)), tree: TreeState::NeedsRecovery, kept: Vec::new() },
         }
     }
 

@@ -235,5 +235,5 @@ fn the_environment_counts() {
     let both = [("GIT_DIR", git_dir.as_path()), ("GIT_WORK_TREE", repo.root())];
     assert_eq!(child(&both, &elsewhere), format!("{} false begun", repo.root().display()));
     let hook = child(&[("GIT_INDEX_FILE", &index)], repo.root());
-    assert!(hook.contains(&format!("true {:?} a commit", Code::Usage)), "{hook}");
+    assert!(hook.contains(&format!("true {:?} a commit", Code::Git)), "{hook}");
 }
