@@ -32,8 +32,8 @@ pub struct Options {
     pub record: Record,
     /// Whether hooks run when a commit is recorded.
     pub hooks: Hooks,
-    /// What power loss may do.
-    pub durability: Durability,
+    /// What power loss may do; `None` takes what fits the file systems.
+    pub durability: Option<Durability>,
     /// How long to wait for locks.
     pub lock_timeout: Duration,
     /// Whether the diff is made, which keeps the contents of all changed files until the end.
@@ -59,7 +59,7 @@ impl Default for Options {
             plan: plan::Options::default(),
             record: Record::Nothing,
             hooks: Hooks::Run,
-            durability: Durability::default(),
+            durability: None,
             lock_timeout: Duration::from_secs(10),
             diff: Diff::Skip,
         }
@@ -292,7 +292,8 @@ impl<'a> Run<'a> {
         progress: &dyn Progress,
         report: &mut Report,
     ) -> Result<Plan, Error> {
-        let staging = Staging::begin(ground, self.options.durability)?;
+        let durability = self.options.durability.map_or_else(|| Durability::fitting(ground), Ok)?;
+        let staging = Staging::begin(ground, durability)?;
         let id = staging.id().clone();
         let Some(plan) = self.plan(batch, &Counted { sink: &staging, progress })? else {
             return Err(staging.into_failure().into());
@@ -303,6 +304,12 @@ impl<'a> Run<'a> {
         }
         report.transaction = Some(id.to_string());
         let mut recorder = self.recorder(&plan, &id)?;
+        // Keeps git from changing the tree meanwhile, where nobody else holds it.
+        let _guard = self
+            .workspace
+            .repo()
+            .filter(|_| recorder.is_none())
+            .and_then(|repo| git::guard_index(repo, id.as_str()));
         let committed = staging.seal()?.swap(stop)?.commit(recorder.as_mut())?;
         report.list(&plan, Written::Yes);
         (report.applied, report.outcome, report.tree) = (true, Outcome::Applied, TreeState::Applied);
@@ -377,6 +384,7 @@ fn recorded(record: &'static str, recorded: Recorded) -> GitReport {
 
 /// After the commit point nothing is taken back; what did not get done is told.
 fn tell_finished(report: &mut Report, finished: Finished) {
+    report.warnings.extend(finished.late.iter().map(kept));
     let mut tell = |message: String| {
         report.warnings.push(WarningReport { code: WarningCode::Recovered, path: None, message });
     };

@@ -159,6 +159,12 @@ fn tell_failure(failure: &Failure, report: &mut Report) {
 pub(crate) fn kept(kept: &Kept) -> WarningReport {
     let at = kept.at.display();
     let message = match kept.whose {
+        Version::Late => {
+            format!(
+                "a program still wrote to the old {} while it was replaced: what it wrote is in {at}",
+                kept.path
+            )
+        }
         Version::Before => {
             format!("{} was changed by somebody else and stays so; the old version is {at}", kept.path)
         }

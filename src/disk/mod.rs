@@ -8,7 +8,7 @@ mod node;
 mod os;
 mod stat;
 
-use crate::edit::RelPath;
+use crate::edit::{Hash, RelPath};
 use bstr::{BStr, BString};
 use std::io;
 use std::path::Path;
@@ -52,6 +52,16 @@ pub trait Disk: Send + Sync {
 
     /// The whole regular file `name` with what it was when it was read. Links and special files are not opened.
     fn read(&self, dir: &Self::Dir, name: &BStr) -> io::Result<(Vec<u8>, Stat)>;
+
+    /// The hash of the regular file `name`, with what it was when it was read. Holds a piece of it at a time.
+    fn hash(&self, dir: &Self::Dir, name: &BStr) -> io::Result<(Hash, Stat)> {
+        self.read(dir, name).map(|(bytes, stat)| (Hash::of(&bytes), stat))
+    }
+
+    /// What keeps the files of `dir`: how much is to be synced depends on it.
+    fn medium(&self, _dir: &Self::Dir) -> io::Result<Medium> {
+        Ok(Medium::Journaled)
+    }
 
     /// The target of the symbolic link `name`.
     fn read_link(&self, dir: &Self::Dir, name: &BStr) -> io::Result<BString>;
@@ -114,4 +124,15 @@ pub enum Access {
     Shared,
     /// The owner alone.
     Private,
+}
+
+/// What keeps the files of a folder.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Medium {
+    /// Memory: there is nothing to sync.
+    Memory,
+    /// A file system that orders its own metadata: one barrier serves all files.
+    Journaled,
+    /// A network, a file system without a journal, or an unknown one: every file is synced by itself.
+    Fragile,
 }

@@ -39,8 +39,8 @@ impl Node {
             Some(Kind::Special) => Self::Special,
             Some(Kind::Link) => Self::Link { target: disk.read_link(dir, name)? },
             Some(Kind::File) => {
-                let (bytes, stat) = disk.read(dir, name)?;
-                Self::File { hash: Hash::of(&bytes), mode: stat.mode, size: bytes.len() as u64 }
+                let (hash, stat) = disk.hash(dir, name)?;
+                Self::File { hash, mode: stat.mode, size: stat.size }
             }
         })
     }

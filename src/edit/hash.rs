@@ -12,6 +12,23 @@ impl Hash {
         Self(*blake3::hash(bytes).as_bytes())
     }
 
+    /// The hash of everything that `reader` gives, and how many bytes that were.
+    ///
+    /// # Errors
+    /// Those of `reader`.
+    pub fn of_reader(mut reader: impl std::io::Read) -> std::io::Result<(Self, u64)> {
+        let mut hasher = blake3::Hasher::new();
+        let mut piece = vec![0; 256 * 1024];
+        loop {
+            match reader.read(&mut piece) {
+                Ok(0) => return Ok((Self(*hasher.finalize().as_bytes()), hasher.count())),
+                Ok(n) => hasher.update(&piece[..n]),
+                Err(e) if e.kind() == std::io::ErrorKind::Interrupted => continue,
+                Err(e) => return Err(e),
+            };
+        }
+    }
+
     /// A hash from its 32 raw bytes, as stored in a journal.
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
@@ -79,6 +96,13 @@ mod tests {
         assert!(hash.tag().fits(&hash));
         assert!(Tag::parse(&hash.to_string().to_uppercase()).is_some_and(|t| t.fits(&hash)));
         assert!(!Hash::of(b"other").tag().fits(&hash));
+    }
+
+    #[test]
+    fn piece_by_piece_gives_the_same() {
+        let bytes: Vec<u8> = (0..600_000u32).map(|i| i.to_le_bytes()[0]).collect();
+        let streamed = Hash::of_reader(&bytes[..]).expect("no fault");
+        assert_eq!(streamed, (Hash::of(&bytes), 600_000));
     }
 
     #[test]

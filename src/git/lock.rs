@@ -96,6 +96,22 @@ impl Drop for IndexLock {
     }
 }
 
+/// Holds `index.lock` while it lives, so that git changes nothing meanwhile; the index stays as it is.
+#[must_use = "the lock is given up when this is dropped"]
+#[derive(Debug)]
+pub struct IndexGuard {
+    _lock: IndexLock,
+}
+
+/// Takes `index.lock` if it is free; not inside a hook, where git itself is at work on the index.
+pub fn guard_index(repo: &Repo, operation_id: &str) -> Option<IndexGuard> {
+    if repo.in_hook() {
+        return None;
+    }
+    let lock = IndexLock::take(repo, operation_id, Duration::ZERO).ok()?;
+    Some(IndexGuard { _lock: lock })
+}
+
 /// Removes what a killed operation left behind: `index.lock` if it names this very operation, and our private files.
 ///
 /// Returns whether there was such a lock. Call it only while no other run of patchmany can be alive.

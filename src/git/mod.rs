@@ -24,7 +24,7 @@ mod status;
 pub use clean::Attributes;
 pub use commit::{CommitOptions, CommitRecorder, Hooks};
 pub use error::GitError;
-pub use lock::remove_own_lock;
+pub use lock::{IndexGuard, guard_index, remove_own_lock};
 pub use refusal::PathRefusal;
 pub use repo::{Discovery, Environment, Repo};
 pub use rules::GitRules;

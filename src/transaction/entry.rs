@@ -46,6 +46,11 @@ impl Entry {
         format!("n{}", self.slot).into()
     }
 
+    /// A second name of the old object, made before the swap where the swap alone could lose it.
+    pub(super) fn spare_slot(&self) -> BString {
+        format!("p{}", self.slot).into()
+    }
+
     /// The name of an old object that was moved away, not exchanged.
     pub(super) fn old_slot(&self) -> BString {
         format!("o{}", self.slot).into()

@@ -154,4 +154,6 @@ pub enum Version {
     Before,
     /// Somebody else's, made during the run; the old one is back in place.
     Foreign,
+    /// The old one with what a program wrote that had it open; the new one is in place.
+    Late,
 }

@@ -1,11 +1,13 @@
 //! After the commit point: only forward. The participant finishes, emptied folders go, old files become history.
 
 use super::entry::StagePlace;
-use super::ground::{Ground, Stage, clear_stage};
+use super::error::{Kept, Version};
+use super::ground::{Ground, Stage, clear_stage, stage_of};
 use super::journal::Journal;
 use super::participant::{Participant, ParticipantError};
 use super::store::{Store, make_folder};
-use super::swap::RECORD;
+use super::swap::{RECORD, Taken};
+use super::undo::put_aside;
 use super::{OperationId, TransactionError};
 use crate::disk::{Disk, Rename};
 use crate::edit::RelPath;
@@ -22,6 +24,8 @@ const KEPT_OPERATIONS: usize = 50;
 pub struct Finished {
     /// The participant could not make its record visible; the files stay.
     pub participant: Result<(), ParticipantError>,
+    /// Old versions that somebody wrote to while they were replaced.
+    pub late: Vec<Kept>,
     /// The clean-up did not get to its end; the next run goes on with it.
     pub clean_up: Result<(), TransactionError>,
 }
@@ -31,18 +35,43 @@ pub(super) fn finish<D: Disk + Clone, P: Participant>(
     ground: Ground<'_, D>,
     own: &D::Dir,
     stages: &[Stage<D>],
-    journal: &Journal,
+    (journal, taken): (&Journal, &Taken),
     participant: Option<&mut P>,
 ) -> Finished {
     let participant = match (participant, ground.disk().read(own, RECORD.into())) {
         (Some(participant), Ok((record, _))) => participant.finish(&record),
         _ => Ok(()),
     };
-    let clean_up = clean_up(ground, own, stages, journal).map_err(TransactionError::io(
-        "move the old files of the batch to the undo store in",
-        ground.store.path.display(),
-    ));
-    Finished { participant, clean_up }
+    let mut late = Vec::new();
+    let clean_up = late_writers(ground, stages, (journal, taken), &mut late)
+        .and_then(|()| clean_up(ground, own, stages, journal))
+        .map_err(TransactionError::io(
+            "move the old files of the batch to the undo store in",
+            ground.store.path.display(),
+        ));
+    Finished { participant, late, clean_up }
+}
+
+/// Puts aside every old file that is not what it was when it was compared: whoever had it open goes on writing to it,
+/// and looks for it in vain at its path.
+fn late_writers<D: Disk + Clone>(
+    ground: Ground<'_, D>,
+    stages: &[Stage<D>],
+    (journal, taken): (&Journal, &Taken),
+    late: &mut Vec<Kept>,
+) -> io::Result<()> {
+    for entry in &journal.entries {
+        let Some(then) = taken.get(&entry.slot) else { continue };
+        let stage = stage_of(stages, entry);
+        for name in [entry.new_slot(), entry.old_slot()] {
+            let now = ground.disk().stat(stage, name.as_ref())?.map(|stat| stat.stamp);
+            let written = now.is_some_and(|now| (now.size, now.modified) != (then.size, then.modified));
+            if written && entry.before.hash().is_some() {
+                late.push(put_aside(ground, &journal.id, entry, (stage, name.as_ref()), Version::Late)?);
+            }
+        }
+    }
+    Ok(())
 }
 
 fn clean_up<D: Disk + Clone>(

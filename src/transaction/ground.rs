@@ -103,8 +103,8 @@ impl<'a, D: Disk + Clone> Stages<'a, D> {
         Ok((number, found.stages[number].dir.clone()))
     }
 
-    pub(super) fn places(&self) -> Vec<StagePlace> {
-        self.locked().stages.iter().map(|stage| stage.place.clone()).collect()
+    pub(super) fn open(&self) -> Vec<Stage<D>> {
+        self.locked().stages.clone()
     }
 
     pub(super) fn into_stages(self) -> Vec<Stage<D>> {

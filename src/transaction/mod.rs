@@ -26,6 +26,7 @@ mod ground;
 mod id;
 mod journal;
 mod participant;
+mod prelink;
 mod recover;
 mod stage;
 mod store;

@@ -10,7 +10,7 @@ use super::journal::{Journal, Verdict};
 use super::participant::{Landed, Participant, ParticipantError};
 use super::stage::{JOURNAL, throw_away};
 use super::store::Store;
-use super::swap::Prepared;
+use super::swap::{Prepared, Taken};
 use super::sync::Durability;
 use super::undo::{Strangers, undo};
 use super::{OperationId, TransactionError};
@@ -145,7 +145,7 @@ fn recover_one<D: Disk + Clone, P: Participant>(
     }
     let stages = open_stages(ground, &id, &own, &journal.stages)?;
     if verdict == Verdict::Commit {
-        let finished = finish(ground, &own, &stages, &journal, participant(&id).as_mut());
+        let finished = finish(ground, &own, &stages, (&journal, &Taken::new()), participant(&id).as_mut());
         finished.participant?;
         finished.clean_up?;
         return Ok(Recovered { id, outcome: RecoveryOutcome::Finished, kept: Vec::new() });

@@ -3,6 +3,7 @@
 use super::entry::Entry;
 use super::ground::{Ground, Stage, Stages, clear_stage};
 use super::journal::Journal;
+use super::prelink::prelink;
 use super::store::{Store, make_folder};
 use super::swap::Prepared;
 use super::sync::{Durability, before_swap};
@@ -87,8 +88,10 @@ impl<'a, D: Disk + Clone> Staging<'a, D> {
     fn try_seal(&mut self) -> Result<Prepared<'a, D>, TransactionError> {
         let mut entries = std::mem::take(&mut *self.entries.lock().unwrap_or_else(PoisonError::into_inner));
         entries.sort_by(|a, b| a.path.cmp(&b.path));
-        let places = self.stages.as_ref().map(|s| s.places()).unwrap_or_default();
+        let stages = self.stages.as_ref().map(|s| s.open()).unwrap_or_default();
+        let places = stages.iter().map(|stage| stage.place.clone()).collect();
         let folders = folders_to_make(self.ground, &entries)?;
+        prelink(self.ground, &stages, &mut entries, &folders, self.durability)?;
         let journal = Journal { id: self.id.clone(), stages: places, entries, folders };
         let disk = self.ground.disk();
         let (draft, name) = (JOURNAL_DRAFT.into(), JOURNAL.into());
@@ -102,7 +105,7 @@ impl<'a, D: Disk + Clone> Staging<'a, D> {
         };
         write().map_err(TransactionError::io("write the journal of", &self.id))?;
         // From here on the folder belongs to the journal: dropping `self` must not clear it.
-        let stages = self.stages.take().map(Stages::into_stages).unwrap_or_default();
+        self.stages = None;
         let prepared = Prepared::new(self.ground, self.own.clone(), stages, journal, bytes, self.durability);
         match before_swap(disk, &self.ground.store.dir, &prepared) {
             Ok(()) => Ok(prepared),

@@ -9,7 +9,9 @@ use super::stage::{JOURNAL, throw_away};
 use super::sync::{Durability, after_swap};
 use super::undo::{Strangers, undo};
 use super::{Failure, OperationId, TransactionError, TreeState};
-use crate::disk::{Access, Disk, Node, Rename};
+use crate::disk::{Access, Disk, Node, Rename, Stamp};
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -29,7 +31,12 @@ pub struct Prepared<'a, D: Disk> {
     pub(super) journal: Journal,
     bytes: Vec<u8>,
     pub(super) durability: Durability,
+    /// What each captured object was when it was compared, by slot: whoever writes to it later had it open.
+    taken: RefCell<Taken>,
 }
+
+/// The state of captured objects, by slot number.
+pub(super) type Taken = HashMap<u32, Stamp>;
 
 impl<'a, D: Disk + Clone> Prepared<'a, D> {
     pub(super) fn new(
@@ -40,7 +47,7 @@ impl<'a, D: Disk + Clone> Prepared<'a, D> {
         bytes: Vec<u8>,
         durability: Durability,
     ) -> Self {
-        Self { ground, own, stages, journal, bytes, durability }
+        Self { ground, own, stages, journal, bytes, durability, taken: RefCell::default() }
     }
 
     /// Throws the staged files away.
@@ -200,9 +207,11 @@ impl<'a, D: Disk + Clone> Prepared<'a, D> {
     fn captured(&self, entry: &Entry, slot: &bstr::BStr) -> Result<(), TransactionError> {
         let (disk, stage) = (self.ground.disk(), stage_of(&self.stages, entry));
         let look = || -> io::Result<bool> {
+            let stamp = disk.stat(stage, slot)?.map(|stat| stat.stamp);
             if Node::at(disk, stage, slot)? != entry.before {
                 return Ok(false);
             }
+            self.taken.borrow_mut().extend(stamp.map(|stamp| (entry.slot, stamp)));
             if entry.before != Node::Directory {
                 return Ok(true);
             }
@@ -222,7 +231,12 @@ impl<'a, D: Disk + Clone> Prepared<'a, D> {
                 self.discard();
                 Failure { cause, rollback: None, tree: TreeState::RolledBack, kept }
             }
-            Err(e) => Failure { cause, rollback: Some(Box::new(e)), tree: TreeState::NeedsRecovery, kept: Vec::new() },
+            Err(e) => Failure {
+                cause,
+                rollback: Some(Box::new(e)),
+                tree: TreeState::NeedsRecovery,
+                kept: Vec::new(),
+            },
         }
     }
 
@@ -353,7 +367,7 @@ impl<D: Disk + Clone> Committed<'_, D> {
     ///
     /// Nothing that fails here takes the batch back; it is told.
     pub fn finish<P: Participant>(self, participant: Option<&mut P>) -> Finished {
-        let Prepared { ground, own, stages, journal, .. } = self.prepared;
-        finish(ground, &own, &stages, &journal, participant)
+        let Prepared { ground, own, stages, journal, taken, .. } = self.prepared;
+        finish(ground, &own, &stages, (&journal, &taken.into_inner()), participant)
     }
 }

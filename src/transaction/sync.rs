@@ -1,16 +1,17 @@
 //! The barriers: what must be on the medium before the next thing may happen.
 
+use super::TransactionError;
+use super::ground::Ground;
 use super::swap::Prepared;
-use crate::disk::{Disk, Node};
+use crate::disk::{Disk, Medium, Node};
 use std::io;
 
 /// What a run guarantees after power loss. Against `kill -9`, full disks and other programs all levels guard alike.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Durability {
     /// Every file and folder is synced by itself.
     Full,
     /// One barrier before the swap and one after it; files are synced by themselves where there are few.
-    #[default]
     Batch,
     /// No barrier. Power loss may leave empty files.
     None,
@@ -20,6 +21,23 @@ pub enum Durability {
 const FEW: usize = 32;
 
 impl Durability {
+    /// What the file systems of a ground need: nothing in memory, one barrier with a journal, every file without.
+    ///
+    /// # Errors
+    /// A file system that does not tell what it is.
+    pub fn fitting<D: Disk + Clone>(ground: Ground<'_, D>) -> Result<Self, TransactionError> {
+        let (tree, state) = (ground.folders.root(), &ground.store.dir);
+        let ask = |dir| ground.disk().medium(dir);
+        let media = ask(tree).and_then(|tree| Ok(tree.max(ask(state)?)));
+        let worst =
+            media.map_err(TransactionError::io("ask for the file system of", ground.store.path.display()))?;
+        Ok(match worst {
+            Medium::Memory => Self::None,
+            Medium::Journaled => Self::Batch,
+            Medium::Fragile => Self::Full,
+        })
+    }
+
     /// Whether anything is synced at all.
     pub(super) fn syncs(self) -> bool {
         self != Self::None
@@ -49,6 +67,7 @@ pub(super) fn before_swap<D: Disk + Clone>(
     }
     for entry in &prepared.journal.entries {
         if matches!(entry.after, Node::File { .. }) {
+            // A second name of an old file needs no sync of its own: its bytes have been there.
             disk.sync_file(&prepared.stages[entry.stage].dir, entry.new_slot().as_ref())?;
         }
     }

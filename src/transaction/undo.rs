@@ -2,11 +2,11 @@
 //!
 //! The rule (transaction.md, 1.7): somebody else's newer content is never overwritten.
 
-use super::TransactionError;
 use super::entry::{Entry, Method};
 use super::error::{Kept, Version};
 use super::ground::{Ground, Stage, stage_of};
 use super::journal::Journal;
+use super::{OperationId, TransactionError};
 use crate::disk::{Disk, Node, Rename};
 use crate::edit::Hash;
 use bstr::{BStr, BString, ByteSlice};
@@ -144,7 +144,13 @@ impl<'a, D: Disk + Clone> Undo<'a, D> {
         if now == entry.before {
             return Ok(());
         }
-        match self.captured(entry)? {
+        let captured = match self.captured(entry)? {
+            // Perhaps somebody else removed it: coming back is the smaller evil.
+            None if entry.method() == Method::Delete && now.is_absent() => self.spare(entry)?,
+            None if self.is_lost(entry)? => Some(self.spare(entry)?.ok_or(Trouble::Lost)?),
+            found => found,
+        };
+        match captured {
             Some(slot) if now.is_absent() => Ok(self.put_back(entry, slot.as_ref())?),
             Some(slot) if now == entry.after => self.exchange_back(entry, slot.as_ref()),
             Some(slot) if self.strangers == Strangers::MoveAside => {
@@ -154,7 +160,6 @@ impl<'a, D: Disk + Clone> Undo<'a, D> {
             Some(slot) => {
                 Ok(self.keep(entry, (self.stage(entry).clone(), slot.as_ref()), Version::Before)?)
             }
-            None if self.is_lost(entry)? => Err(Trouble::Lost),
             // The swap never came here: what stands at the path is somebody else's doing.
             None => Ok(()),
         }
@@ -168,6 +173,12 @@ impl<'a, D: Disk + Clone> Undo<'a, D> {
         }
         let in_new = self.slot(entry, new.as_ref())?;
         Ok((!in_new.is_absent() && in_new != entry.after).then_some(new))
+    }
+
+    /// The second name of the old object, where there is one.
+    fn spare(&self, entry: &Entry) -> io::Result<Option<BString>> {
+        let name = entry.spare_slot();
+        Ok((self.slot(entry, name.as_ref())? == entry.before).then_some(name))
     }
 
     /// The new object is at the path or gone, and the old one is nowhere.
@@ -207,25 +218,9 @@ impl<'a, D: Disk + Clone> Undo<'a, D> {
         self.keep(entry, (dir, name.as_ref()), Version::Foreign)
     }
 
-    /// Moves an object to `recovered/<id>/` in the state directory; copies it where that is another mount.
     fn keep(&mut self, entry: &Entry, (dir, name): (D::Dir, &BStr), whose: Version) -> io::Result<()> {
-        let (disk, store) = (self.ground.disk(), self.ground.store);
-        let recovered = store.folder("recovered".into())?;
-        let id = self.journal.id.as_str();
-        let folder = super::store::make_folder(disk, &recovered, id.into())?;
-        let mut kept: BString = format!("{}-", entry.slot).into();
-        kept.extend_from_slice(entry.path.name());
-        match disk.rename((&dir, name), (&folder, kept.as_ref()), Rename::NoReplace) {
-            Err(e) if e.kind() == io::ErrorKind::CrossesDevices => {
-                let (bytes, _) = disk.read(&dir, name)?;
-                disk.create(&folder, kept.as_ref(), &bytes, 0o600)?;
-                disk.sync_file(&folder, kept.as_ref())?;
-                disk.remove(&dir, name)?;
-            }
-            done => done?,
-        }
-        let at = store.path.join("recovered").join(id).join(kept.to_path_lossy());
-        self.kept.push(Kept { path: entry.path.clone(), at, whose });
+        let kept = put_aside(self.ground, &self.journal.id, entry, (&dir, name), whose)?;
+        self.kept.push(kept);
         Ok(())
     }
 
@@ -249,6 +244,32 @@ impl<'a, D: Disk + Clone> Undo<'a, D> {
         self.ground.folders.forget();
         Ok(())
     }
+}
+
+/// Moves an object to `recovered/<id>/` in the state directory; copies it where that is another mount.
+pub(super) fn put_aside<D: Disk + Clone>(
+    ground: Ground<'_, D>,
+    id: &OperationId,
+    entry: &Entry,
+    (dir, name): (&D::Dir, &BStr),
+    whose: Version,
+) -> io::Result<Kept> {
+    let (disk, store) = (ground.disk(), ground.store);
+    let recovered = store.folder("recovered".into())?;
+    let folder = super::store::make_folder(disk, &recovered, id.as_str().into())?;
+    let mut kept: BString = format!("{}-", entry.slot).into();
+    kept.extend_from_slice(entry.path.name());
+    match disk.rename((dir, name), (&folder, kept.as_ref()), Rename::NoReplace) {
+        Err(e) if e.kind() == io::ErrorKind::CrossesDevices => {
+            let (bytes, _) = disk.read(dir, name)?;
+            disk.create(&folder, kept.as_ref(), &bytes, 0o600)?;
+            disk.sync_file(&folder, kept.as_ref())?;
+            disk.remove(dir, name)?;
+        }
+        done => done?,
+    }
+    let at = store.path.join("recovered").join(id.as_str()).join(kept.to_path_lossy());
+    Ok(Kept { path: entry.path.clone(), at, whose })
 }
 
 /// Why one entry could not be undone.

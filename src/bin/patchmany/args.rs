@@ -63,9 +63,9 @@ pub(crate) struct ApplyArgs {
     /// Run no hooks when committing
     #[arg(long)]
     no_hooks: bool,
-    /// What power loss may do: `full` and `batch` survive it, `none` is the fastest
-    #[arg(long, value_name = "LEVEL", default_value = "batch")]
-    durability: DurabilityArg,
+    /// What power loss may do: `full` and `batch` survive it, `none` is the fastest [default: what the file system needs]
+    #[arg(long, value_name = "LEVEL")]
+    durability: Option<DurabilityArg>,
     /// Exit with 1 when something changed
     #[arg(long)]
     pub(crate) exit_code: bool,
@@ -163,11 +163,11 @@ impl ApplyArgs {
             plan: plan::Options { overwrite: self.overwrite, force_read_only: self.force_read_only },
             record: self.record(),
             hooks: if self.no_hooks { Hooks::Skip } else { Hooks::Run },
-            durability: match self.durability {
+            durability: self.durability.map(|level| match level {
                 DurabilityArg::Full => Durability::Full,
                 DurabilityArg::Batch => Durability::Batch,
                 DurabilityArg::None => Durability::None,
-            },
+            }),
             lock_timeout: Duration::from_secs(self.lock_timeout),
             diff: if show_diff && !self.json && !self.quiet { Diff::Make } else { Diff::Skip },
         }

@@ -1,5 +1,7 @@
 //! [`OsDisk`]: the disk of the operating system; on Unix by folder descriptors, elsewhere by paths.
 
+#[cfg(target_os = "linux")]
+mod medium;
 #[cfg(any(not(unix), test))]
 mod portable;
 #[cfg(unix)]

@@ -2,7 +2,7 @@
 
 use super::super::{Access, Disk, Kind, Rename, Stamp, Stat, kept_mode};
 use super::xattr;
-use crate::edit::RelPath;
+use crate::edit::{Hash, RelPath};
 use bstr::{BStr, BString, ByteSlice};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::{Errno, retry_on_intr};
@@ -51,16 +51,21 @@ impl Disk for OsDisk {
     }
 
     fn read(&self, dir: &Self::Dir, name: &BStr) -> io::Result<(Vec<u8>, Stat)> {
-        // A pipe must not even be opened: its writer would notice.
-        let stat = stat_at(dir, name.as_bytes(), AtFlags::SYMLINK_NOFOLLOW)?;
-        if stat.kind != Kind::File {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
-        }
-        let mut file = open_file(dir, name, OFlags::RDONLY | OFlags::NONBLOCK)?;
-        let stat = stat_at(&file, b"", AtFlags::EMPTY_PATH)?;
+        let (mut file, stat) = open_regular(dir, name)?;
         let mut bytes = Vec::with_capacity(usize::try_from(stat.size).unwrap_or(0));
         file.read_to_end(&mut bytes)?;
         Ok((bytes, stat))
+    }
+
+    fn hash(&self, dir: &Self::Dir, name: &BStr) -> io::Result<(Hash, Stat)> {
+        let (file, stat) = open_regular(dir, name)?;
+        let (hash, size) = Hash::of_reader(file)?;
+        Ok((hash, Stat { size, ..stat }))
+    }
+
+    #[cfg(target_os = "linux")]
+    fn medium(&self, dir: &Self::Dir) -> io::Result<super::super::Medium> {
+        super::medium::of(dir)
     }
 
     fn read_link(&self, dir: &Self::Dir, name: &BStr) -> io::Result<BString> {
@@ -234,6 +239,17 @@ fn open_stepwise(base: &OwnedFd, path: &RelPath, flags: OFlags) -> rustix::io::R
         at = Some(rustix::fs::openat(here, name.as_bytes(), flags | OFlags::NOFOLLOW, Mode::empty())?);
     }
     at.ok_or(Errno::INVAL)
+}
+
+/// Opens a file for reading. A pipe must not even be opened: its writer would notice.
+fn open_regular(dir: &OwnedFd, name: &BStr) -> io::Result<(File, Stat)> {
+    let stat = stat_at(dir, name.as_bytes(), AtFlags::SYMLINK_NOFOLLOW)?;
+    if stat.kind != Kind::File {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+    }
+    let file = open_file(dir, name, OFlags::RDONLY | OFlags::NONBLOCK)?;
+    let stat = stat_at(&file, b"", AtFlags::EMPTY_PATH)?;
+    Ok((file, stat))
 }
 
 fn open_file(dir: &OwnedFd, name: &BStr, flags: OFlags) -> io::Result<File> {
