@@ -1,11 +1,14 @@
-//! The only place that touches files: `trait Disk`, its implementation for the operating system, and [`Node`].
+//! The only place that touches files: `trait Disk`, its implementation for the operating system, and [`Node`]; for
+//! fault tests a disk in memory ([`SimDisk`]) and one with faults ([`Faulty`]).
 //!
 //! Every call names an open folder and one name in it, so that a folder swapped for a link cannot redirect a
 //! write. Calls report plain [`std::io::Error`]s; callers add the operation and the path.
 
+mod faulty;
 mod folders;
 mod node;
 mod os;
+mod sim;
 mod stat;
 
 use crate::edit::{Hash, RelPath};
@@ -13,9 +16,11 @@ use bstr::{BStr, BString};
 use std::io;
 use std::path::Path;
 
+pub use faulty::{Call, CallKind, Fault, Faulty, Lasts, When};
 pub use folders::Folders;
 pub use node::Node;
 pub use os::OsDisk;
+pub use sim::{Clock, Crash, Handle, Loss, Points, SimDir, SimDisk, SimLock, Tier};
 pub use stat::{Kind, Stamp, Stat, kept_mode};
 
 /// How [`Disk::rename`] treats a destination that exists.

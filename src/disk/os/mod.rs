@@ -27,4 +27,4 @@ fn try_lock(file: File) -> io::Result<Option<File>> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

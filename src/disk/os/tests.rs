@@ -10,11 +10,9 @@ fn rel(path: &str) -> RelPath {
     RelPath::new(path).expect("a good path")
 }
 
-fn check_files<D: Disk>(disk: &D) {
-    let temp = tempfile::tempdir().expect("a folder");
-    let root = disk.open_root(temp.path()).expect("opens");
-    disk.create_dir(&root, "d".into(), Access::Shared).expect("made");
-    let dir = disk.open_dir(&root, &rel("d")).expect("opens");
+pub(in crate::disk) fn check_files<D: Disk>(disk: &D, root: &D::Dir) {
+    disk.create_dir(root, "d".into(), Access::Shared).expect("made");
+    let dir = disk.open_dir(root, &rel("d")).expect("opens");
     disk.create(&dir, "f".into(), b"one", 0o666).expect("made");
     assert_eq!(
         disk.create(&dir, "f".into(), b"two", 0o666).expect_err("stands").kind(),
@@ -22,10 +20,10 @@ fn check_files<D: Disk>(disk: &D) {
     );
     assert_eq!(disk.read(&dir, "f".into()).expect("reads").0, b"one");
     assert_eq!(disk.stat(&dir, "g".into()).expect("no fault"), None);
-    disk.create(&root, "g".into(), b"two", 0o666).expect("made");
-    let clash = disk.rename((&root, "g".into()), (&dir, "f".into()), Rename::NoReplace);
+    disk.create(root, "g".into(), b"two", 0o666).expect("made");
+    let clash = disk.rename((root, "g".into()), (&dir, "f".into()), Rename::NoReplace);
     assert_eq!(clash.expect_err("stands").kind(), ErrorKind::AlreadyExists);
-    disk.rename((&root, "g".into()), (&dir, "h".into()), Rename::NoReplace).expect("moves");
+    disk.rename((root, "g".into()), (&dir, "h".into()), Rename::NoReplace).expect("moves");
     let mut names = disk.list(&dir).expect("lists");
     names.sort();
     assert_eq!(names, ["f", "h"]);
@@ -34,35 +32,38 @@ fn check_files<D: Disk>(disk: &D) {
     disk.set_mode(&dir, "f".into(), 0o600).expect("sets");
     disk.copy_metadata((&dir, "f".into()), (&dir, "h".into())).expect("copies");
     assert_eq!(disk.stat(&dir, "h".into()).expect("stats").expect("there").mode, 0o600);
-    assert!(disk.remove_dir(&root, "d".into()).is_err(), "not empty");
-    let held = disk.try_lock(&root, "lock".into()).expect("locks").expect("free");
-    assert!(disk.try_lock(&root, "lock".into()).expect("no fault").is_none(), "held");
+    assert!(disk.remove_dir(root, "d".into()).is_err(), "not empty");
+    let held = disk.try_lock(root, "lock".into()).expect("locks").expect("free");
+    assert!(disk.try_lock(root, "lock".into()).expect("no fault").is_none(), "held");
     drop(held);
-    assert!(disk.try_lock(&root, "lock".into()).expect("no fault").is_some(), "free again");
+    assert!(disk.try_lock(root, "lock".into()).expect("no fault").is_some(), "free again");
 }
 
-fn check_links<D: Disk>(disk: &D) {
+pub(in crate::disk) fn check_links<D: Disk>(disk: &D, root: &D::Dir) {
+    disk.create_dir(root, "folder".into(), Access::Private).expect("made");
+    disk.create_link(root, "l".into(), "folder".into()).expect("made");
+    assert_eq!(disk.read_link(root, "l".into()).expect("reads"), "folder");
+    assert_eq!(disk.stat(root, "l".into()).expect("stats").expect("there").kind, Kind::Link);
+    let through = disk.open_dir(root, &rel("l")).map(|_| ()).expect_err("a link is no folder");
+    assert_eq!(through.kind(), ErrorKind::NotADirectory);
+    assert!(disk.read(root, "l".into()).is_err());
+}
+
+fn check_both<D: Disk>(disk: &D) {
     let temp = tempfile::tempdir().expect("a folder");
     let root = disk.open_root(temp.path()).expect("opens");
-    disk.create_dir(&root, "d".into(), Access::Private).expect("made");
-    disk.create_link(&root, "l".into(), "d".into()).expect("made");
-    assert_eq!(disk.read_link(&root, "l".into()).expect("reads"), "d");
-    assert_eq!(disk.stat(&root, "l".into()).expect("stats").expect("there").kind, Kind::Link);
-    let through = disk.open_dir(&root, &rel("l")).map(|_| ()).expect_err("a link is no folder");
-    assert_eq!(through.kind(), ErrorKind::NotADirectory);
-    assert!(disk.read(&root, "l".into()).is_err());
+    check_files(disk, &root);
+    check_links(disk, &root);
 }
 
 #[test]
 fn files_on_unix() {
-    check_files(&OsDisk);
-    check_links(&OsDisk);
+    check_both(&OsDisk);
 }
 
 #[test]
 fn files_by_paths() {
-    check_files(&PortableDisk);
-    check_links(&PortableDisk);
+    check_both(&PortableDisk);
 }
 
 #[test]
