@@ -108,7 +108,10 @@ fn make_path<D: Disk>(disk: &D, path: &Path) -> io::Result<D::Dir> {
             let above = make_path(disk, parent)?;
             let name = Vec::from_os_string(name.to_owned());
             let name = name.map_err(|_| io::Error::from(io::ErrorKind::InvalidFilename))?;
-            make_folder(disk, &above, name.as_bstr())
+            let made = make_folder(disk, &above, name.as_bstr())?;
+            // The journals in it are worth nothing when the folder itself does not survive.
+            disk.sync_dir(&above)?;
+            Ok(made)
         }
         (opened, _, _) => opened,
     }
