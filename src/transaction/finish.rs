@@ -80,7 +80,7 @@ fn clean_up<D: Disk + Clone>(
     stages: &[Stage<D>],
     journal: &Journal,
 ) -> io::Result<()> {
-    remove_emptied_folders(ground, journal);
+    remove_emptied_folders(ground, journal)?;
     for stage in stages.iter().filter(|s| s.place != StagePlace::State) {
         bring_home(ground, own, stage, journal)?;
         clear_stage(ground, &journal.id, stage, &[])?;
@@ -120,7 +120,10 @@ fn bring_home<D: Disk + Clone>(
 }
 
 /// Folders that the batch has emptied go, as git does it; the root stays. What is not empty, or cannot be removed, stays.
-fn remove_emptied_folders<D: Disk + Clone>(ground: Ground<'_, D>, journal: &Journal) {
+///
+/// They are gone for good when this returns: once the journal is history, no recovery would remove them again.
+fn remove_emptied_folders<D: Disk + Clone>(ground: Ground<'_, D>, journal: &Journal) -> io::Result<()> {
+    let mut changed: BTreeSet<RelPath> = BTreeSet::new();
     let gone = journal.entries.iter().filter(|e| e.after.is_absent()).filter_map(|e| e.path.parent());
     let mut folders: BTreeSet<RelPath> = gone.collect();
     while let Some(folder) = folders.pop_last() {
@@ -131,10 +134,13 @@ fn remove_emptied_folders<D: Disk + Clone>(ground: Ground<'_, D>, journal: &Jour
                 .parent(&folder)
                 .is_ok_and(|dir| ground.disk().remove_dir(&dir, folder.name()).is_ok());
         if let (true, Some(above)) = (removed, folder.parent()) {
+            changed.remove(&folder);
+            changed.insert(above.clone());
             folders.insert(above);
         }
     }
     ground.folders.forget();
+    changed.iter().try_for_each(|folder| ground.disk().sync_dir(&ground.folders.open(folder)?))
 }
 
 /// Removes the oldest operations above the number kept.
