@@ -11,7 +11,7 @@ use super::participant::{Landed, Participant, ParticipantError};
 use super::stage::{JOURNAL, throw_away};
 use super::store::Store;
 use super::swap::{Prepared, Taken};
-use super::sync::Durability;
+use super::sync::{Durability, after_undo};
 use super::undo::{Strangers, undo};
 use super::{OperationId, TransactionError};
 use crate::disk::{Disk, Node, Rename};
@@ -161,6 +161,7 @@ fn recover_one<D: Disk + Clone, P: Participant>(
         return complete(Prepared::new(ground, own, stages, journal, bytes, Durability::Batch));
     }
     let kept = undo(ground, &stages, &journal, Strangers::Stay)?;
+    after_undo(ground, &stages, &journal).map_err(TransactionError::io("sync", "the restored files"))?;
     throw_away(ground, &id, &own, &stages);
     give_up(participant, &id);
     Ok(Recovered { id, outcome: RecoveryOutcome::RolledBack, kept })

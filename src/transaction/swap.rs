@@ -6,7 +6,7 @@ use super::ground::{Ground, Stage, stage_of};
 use super::journal::{Journal, Verdict, record};
 use super::participant::{Change, Landed, Participant};
 use super::stage::{JOURNAL, throw_away};
-use super::sync::{Durability, after_swap};
+use super::sync::{Durability, after_swap, after_undo};
 use super::undo::{Strangers, undo};
 use super::{Failure, OperationId, TransactionError, TreeState};
 use crate::disk::{Access, Disk, Node, Rename, Stamp};
@@ -226,7 +226,14 @@ impl<'a, D: Disk + Clone> Prepared<'a, D> {
     }
 
     pub(super) fn roll_back(self, cause: TransactionError, strangers: Strangers) -> Failure {
-        match undo(self.ground, &self.stages, &self.journal, strangers) {
+        let undone = undo(self.ground, &self.stages, &self.journal, strangers).and_then(|kept| {
+            if self.durability.syncs() {
+                after_undo(self.ground, &self.stages, &self.journal)
+                    .map_err(TransactionError::io("sync", "the restored files"))?;
+            }
+            Ok(kept)
+        });
+        match undone {
             Ok(kept) => {
                 self.discard();
                 Failure { cause, rollback: None, tree: TreeState::RolledBack, kept }

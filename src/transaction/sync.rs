@@ -1,7 +1,8 @@
 //! The barriers: what must be on the medium before the next thing may happen.
 
 use super::TransactionError;
-use super::ground::Ground;
+use super::ground::{Ground, Stage};
+use super::journal::Journal;
 use super::swap::Prepared;
 use crate::disk::{Disk, Medium, Node};
 use std::io;
@@ -88,18 +89,36 @@ pub(super) fn after_swap<D: Disk + Clone>(disk: &D, prepared: &Prepared<'_, D>) 
             done => return done,
         }
     }
-    let folders = prepared.journal.entries.iter().filter_map(|entry| entry.path.parent());
-    let mut folders: Vec<_> =
-        folders.chain(prepared.journal.folders.iter().filter_map(|f| f.parent())).collect();
+    sync_folders(prepared.ground, &prepared.stages, &prepared.journal)
+}
+
+/// The barrier of an undo: what came back is on the medium before the journal goes, or power loss could take both.
+pub(super) fn after_undo<D: Disk + Clone>(
+    ground: Ground<'_, D>,
+    stages: &[Stage<D>],
+    journal: &Journal,
+) -> io::Result<()> {
+    ground.folders.forget();
+    sync_folders(ground, stages, journal)
+}
+
+/// Syncs every folder in which a name of the batch changes, and the staging folders.
+fn sync_folders<D: Disk + Clone>(
+    ground: Ground<'_, D>,
+    stages: &[Stage<D>],
+    journal: &Journal,
+) -> io::Result<()> {
+    let folders = journal.entries.iter().filter_map(|entry| entry.path.parent());
+    let mut folders: Vec<_> = folders.chain(journal.folders.iter().filter_map(|f| f.parent())).collect();
     folders.sort();
     folders.dedup();
     for folder in folders {
-        match prepared.ground.folders.open(&folder) {
-            Ok(dir) => disk.sync_dir(&dir)?,
+        match ground.folders.open(&folder) {
+            Ok(dir) => ground.disk().sync_dir(&dir)?,
             // A folder that stood here is a file now; its parent is synced too.
             Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {}
             Err(e) => return Err(e),
         }
     }
-    prepared.stages.iter().try_for_each(|stage| disk.sync_dir(&stage.dir))
+    stages.iter().try_for_each(|stage| ground.disk().sync_dir(&stage.dir))
 }
