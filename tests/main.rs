@@ -2,4 +2,5 @@
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod git;
+mod scenarios;
 mod support;

@@ -34,6 +34,16 @@ impl TestRepo {
         repo
     }
 
+    /// A folder without git.
+    pub(crate) fn folder(files: &[(&str, &str)]) -> Self {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().canonicalize().unwrap().join("work");
+        std::fs::create_dir(&root).unwrap();
+        let folder = Self { temp, root };
+        files.iter().for_each(|(path, text)| folder.write(path, text));
+        folder
+    }
+
     /// A copy: the same bytes and times.
     pub(crate) fn twin(&self) -> Self {
         let temp = tempfile::tempdir().unwrap();

@@ -1,0 +1,2 @@
+from a import *
+print(NEW)

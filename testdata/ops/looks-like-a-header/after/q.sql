@@ -1,0 +1,2 @@
+++ new note
+select 1;

@@ -1,0 +1,2 @@
+-- old note
+select 1;

@@ -1,0 +1,258 @@
+//! Cases as folders, `testdata/<format>/<case>/`, run through the program.
+//!
+//! ```text
+//! case.md       why the case exists
+//! batch.*       the batch
+//! before/       the tree it meets; none is an empty one
+//! after/        the tree it leaves, byte for byte; none is an empty one, except where there is an error.json
+//! error.json    the part of the JSON result that a refusal must have; the tree stays as it is
+//! result.json   the same for a run that succeeds
+//! args          more arguments, one a line
+//! setup         what files cannot carry, one a line: `mode 755 PATH`, `link PATH TARGET`, `folder PATH`, `git`.
+//!               All of it must still be there afterwards; a line with `after` before it holds for the expected
+//!               tree alone
+//! ```
+//!
+//! `UPDATE_EXPECT=1 cargo test scenarios` rewrites after/, error.json and result.json from what happens.
+
+use crate::support::{Ran, TestRepo, identity, tree};
+use serde_json::{Value, json};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+#[test]
+fn patch_many() {
+    suite("patch-many");
+}
+
+#[test]
+fn fenced() {
+    suite("fenced");
+}
+
+#[test]
+fn ops() {
+    suite("ops");
+}
+
+/// Checks every case of a format; fails with all that differ.
+#[track_caller]
+fn suite(format: &str) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata").join(format);
+    let mut cases: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    cases.sort();
+    assert!(cases.len() >= 15, "only {} cases in {}", cases.len(), folder.display());
+    let failed: Vec<String> = cases
+        .iter()
+        .filter_map(|case| {
+            let failure = Case::read(case).check().err()?;
+            Some(format!("{format}/{}: {failure}", case.file_name().unwrap().display()))
+        })
+        .collect();
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+struct Case {
+    folder: PathBuf,
+    batch: PathBuf,
+    args: Vec<String>,
+    setup: Vec<Setup>,
+}
+
+/// A line of `setup`.
+struct Setup {
+    when: When,
+    words: Vec<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum When {
+    /// Made before the run, and still there afterwards.
+    Before,
+    /// Part of the expected tree alone.
+    After,
+}
+
+impl Case {
+    fn read(folder: &Path) -> Self {
+        let optional = |name: &str| fs::read_to_string(folder.join(name)).unwrap_or_default();
+        assert!(!optional("case.md").trim().is_empty(), "{} does not say why it exists", folder.display());
+        let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let is_batch = |path: &PathBuf| path.file_stem().is_some_and(|stem| stem == "batch");
+        Self {
+            folder: folder.to_owned(),
+            batch: names.into_iter().find(is_batch).unwrap(),
+            args: optional("args").lines().map(str::to_owned).collect(),
+            setup: optional("setup").lines().map(Setup::parse).collect(),
+        }
+    }
+
+    /// Runs `check`, which must write nothing, then `apply`, which must agree with it.
+    fn check(&self) -> Result<(), String> {
+        let repo = TestRepo::folder(&[]);
+        copy(&self.folder.join("before"), repo.root());
+        self.setup.iter().filter(|line| line.when == When::Before).for_each(|line| line.make(repo.root()));
+        let everything = identity(repo.temp());
+        let checked = self.run(&repo, "check");
+        same("the tree after `check`", &everything, &identity(repo.temp()))?;
+
+        let before = identity(repo.root());
+        let applied = self.run(&repo, "apply");
+        let result = applied.json();
+        agree(&checked, &applied)?;
+        if result["outcome"] != "applied" {
+            same("the tree, which nothing should touch", &before, &identity(repo.root()))?;
+        }
+        if std::env::var_os("UPDATE_EXPECT").is_some() {
+            self.update(&repo, &result);
+        }
+        self.judge(&repo, &applied)
+    }
+
+    fn run(&self, repo: &TestRepo, command: &str) -> Ran {
+        let args = self.args.iter().map(String::as_str);
+        let all: Vec<&str> =
+            [command, "--json"].into_iter().chain(args).chain([self.batch.to_str().unwrap()]).collect();
+        repo.run(&all, "")
+    }
+
+    fn judge(&self, repo: &TestRepo, ran: &Ran) -> Result<(), String> {
+        let expected = |name: &str| {
+            let text = fs::read_to_string(self.folder.join(name)).ok()?;
+            Some(serde_json::from_str::<Value>(&text).unwrap())
+        };
+        let result = ran.json();
+        match (expected("error.json"), expected("result.json")) {
+            (Some(error), _) => {
+                covers(&error, &result, "")?;
+                let code = if result["outcome"] == "invalid" { 2 } else { 1 };
+                same("the exit code", &code, &ran.code)
+            }
+            (None, expected) => {
+                covers(&expected.unwrap_or_else(|| json!({"outcome": "applied"})), &result, "")?;
+                same("the exit code", &0, &ran.code)?;
+                let wanted = TestRepo::folder(&[]);
+                copy(&self.folder.join("after"), wanted.root());
+                self.setup.iter().for_each(|line| line.make(wanted.root()));
+                same("the tree", &tree(wanted.root()), &tree(repo.root()))
+            }
+        }
+    }
+
+    fn update(&self, repo: &TestRepo, result: &Value) {
+        let write = |name: &str, value: Value| {
+            fs::write(self.folder.join(name), serde_json::to_string_pretty(&value).unwrap() + "\n").unwrap();
+        };
+        let after = self.folder.join("after");
+        if !result["errors"].as_array().unwrap().is_empty() {
+            let keys = ["code", "entry", "hunk", "path", "line", "column", "candidates_total"];
+            let errors = part_of_each(&result["errors"], &keys);
+            let _ = fs::remove_dir_all(&after);
+            return write("error.json", json!({"outcome": result["outcome"], "errors": errors}));
+        }
+        let _ = fs::remove_file(self.folder.join("error.json"));
+        if self.folder.join("result.json").exists() || result["outcome"] != "applied" {
+            let files =
+                part_of_each(&result["files"], &["path", "action", "from", "mode", "added", "removed", "hunks"]);
+            let warnings = part_of_each(&result["warnings"], &["code", "path"]);
+            write("result.json", json!({"outcome": result["outcome"], "files": files, "warnings": warnings}));
+        }
+        let _ = fs::remove_dir_all(&after);
+        copy(repo.root(), &after);
+        // What is no file is said in `setup`; folders stay only for the files in them.
+        self.setup.iter().for_each(|line| line.unmake(&after));
+    }
+}
+
+impl Setup {
+    fn parse(line: &str) -> Self {
+        let mut words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        if words[0] != "after" {
+            return Self { when: When::Before, words };
+        }
+        words.remove(0);
+        Self { when: When::After, words }
+    }
+
+    fn make(&self, root: &Path) {
+        let words: Vec<&str> = self.words.iter().map(String::as_str).collect();
+        match &words[..] {
+            ["mode", mode, path] => {
+                let mode = u32::from_str_radix(mode, 8).unwrap();
+                // A file that the batch deletes or moves has no mode afterwards.
+                let _ = fs::set_permissions(root.join(path), PermissionsExt::from_mode(mode));
+            }
+            ["link", path, target] => std::os::unix::fs::symlink(target, root.join(path)).unwrap(),
+            ["folder", path] => fs::create_dir_all(root.join(path)).unwrap(),
+            ["git"] => {
+                let made = std::process::Command::new("git").args(["init", "-q"]).arg(root).status();
+                assert!(made.unwrap().success());
+            }
+            other => panic!("no line of a setup: {other:?}"),
+        }
+    }
+
+    fn unmake(&self, root: &Path) {
+        if self.words[0] == "link" {
+            let _ = fs::remove_file(root.join(&self.words[1]));
+        }
+    }
+}
+
+/// Copies files with mode 644, whatever the clone made of them. Links and a `.git` are not copied.
+fn copy(from: &Path, to: &Path) {
+    let Ok(entries) = fs::read_dir(from) else { return };
+    fs::create_dir_all(to).unwrap();
+    for entry in entries.map(Result::unwrap).filter(|entry| entry.file_name() != ".git") {
+        let target = to.join(entry.file_name());
+        let kind = entry.file_type().unwrap();
+        if kind.is_dir() {
+            copy(&entry.path(), &target);
+        } else if kind.is_file() {
+            fs::write(&target, fs::read(entry.path()).unwrap()).unwrap();
+            fs::set_permissions(&target, PermissionsExt::from_mode(0o644)).unwrap();
+        }
+    }
+}
+
+/// `check` and `apply` say the same about a batch.
+fn agree(checked: &Ran, applied: &Ran) -> Result<(), String> {
+    let word = |outcome: &Value| if outcome == "would-apply" { json!("applied") } else { outcome.clone() };
+    let (one, other) = (checked.json(), applied.json());
+    same("the outcome of `check` and `apply`", &word(&one["outcome"]), &word(&other["outcome"]))?;
+    same("the exit code of `check` and `apply`", &checked.code, &applied.code)?;
+    for key in ["format", "errors", "warnings"] {
+        same(&format!("{key} of `check` and `apply`"), &one[key], &other[key])?;
+    }
+    Ok(())
+}
+
+fn same<T: PartialEq + std::fmt::Debug>(what: &str, expected: &T, found: &T) -> Result<(), String> {
+    if expected == found {
+        return Ok(());
+    }
+    Err(format!("{what}:\n  expected {expected:?}\n  found    {found:?}"))
+}
+
+/// Every field and element of `expected` stands in `found`; objects may hold more, lists may not.
+fn covers(expected: &Value, found: &Value, at: &str) -> Result<(), String> {
+    match (expected, found) {
+        (Value::Object(wanted), Value::Object(there)) => wanted.iter().try_for_each(|(key, value)| {
+            covers(value, there.get(key).unwrap_or(&Value::Null), &format!("{at}.{key}"))
+        }),
+        (Value::Array(wanted), Value::Array(there)) if wanted.len() == there.len() => {
+            let mut pairs = wanted.iter().zip(there).enumerate();
+            pairs.try_for_each(|(n, (value, other))| covers(value, other, &format!("{at}[{n}]")))
+        }
+        _ => same(at, expected, found),
+    }
+}
+
+fn part_of_each(list: &Value, keys: &[&str]) -> Value {
+    let part = |item: &Value| {
+        let kept = keys.iter().filter(|key| !item[**key].is_null());
+        Value::Object(kept.map(|key| ((*key).to_owned(), item[*key].clone())).collect())
+    };
+    list.as_array().unwrap().iter().map(part).collect()
+}
