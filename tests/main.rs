@@ -1,6 +1,7 @@
 //! All integration tests, in one binary.
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
+mod cli;
 mod git;
 mod scenarios;
 mod support;

@@ -153,8 +153,10 @@ impl Case {
         }
         let _ = fs::remove_file(self.folder.join("error.json"));
         if self.folder.join("result.json").exists() || result["outcome"] != "applied" {
-            let files =
-                part_of_each(&result["files"], &["path", "action", "from", "mode", "added", "removed", "hunks"]);
+            let files = part_of_each(
+                &result["files"],
+                &["path", "action", "from", "mode", "added", "removed", "hunks"],
+            );
             let warnings = part_of_each(&result["warnings"], &["code", "path"]);
             write("result.json", json!({"outcome": result["outcome"], "files": files, "warnings": warnings}));
         }

@@ -83,8 +83,7 @@ pub(crate) fn block(old: &str, new: &str) -> String {
 
 /// A batch in the patch-many form: path, old text, new text.
 pub(crate) fn patches(edits: &[(&str, &str, &str)]) -> String {
-    let entry = |(path, old, new): &(&str, &str, &str)| {
-        serde_json::json!({"path": path, "patch": block(old, new)})
-    };
+    let entry =
+        |(path, old, new): &(&str, &str, &str)| serde_json::json!({"path": path, "patch": block(old, new)});
     Value::from_iter(edits.iter().map(entry)).to_string()
 }

@@ -1,0 +1,8 @@
+//! The command line as programs and people meet it, over a [`crate::support::TestRepo`].
+
+mod contract;
+mod input;
+mod interrupt;
+mod output;
+mod place;
+mod record;

@@ -1,0 +1,80 @@
+//! Input that cannot be applied: what the program says, and that nothing moves.
+
+use crate::support::{TestRepo, block, identity, patches};
+
+/// How a bad batch must end.
+struct Expected<'a> {
+    code: i32,
+    errors: &'a [&'a str],
+}
+
+/// Applies a bad batch twice, for people and as JSON. The tree and git stay as they are in bytes, inodes and times.
+#[track_caller]
+fn check(batch: impl AsRef<[u8]>, expected: &Expected<'_>) {
+    let repo = TestRepo::new(&[("a.txt", "one\n"), ("src/b.txt", "two\n"), ("x.bin", "one\0\n")]);
+    let batch = batch.as_ref();
+    let (tree, state) = (identity(repo.root()), repo.state());
+    let ran = repo.run(&["apply"], batch);
+    assert_eq!(ran.code, expected.code, "{ran:?}");
+    assert!(ran.first_line().starts_with("nothing was written"), "{ran:?}");
+    assert!(ran.out.is_empty(), "{ran:?}");
+    for code in expected.errors {
+        assert!(ran.err.contains(&format!("{code}: ")), "{code}: {ran:?}");
+    }
+    let ran = repo.run(&["apply", "--json"], batch);
+    assert_eq!(
+        (ran.code, ran.codes()),
+        (expected.code, expected.errors.iter().map(|c| (*c).to_owned()).collect())
+    );
+    assert_eq!((identity(repo.root()), repo.state()), (tree, state));
+}
+
+fn parse<'a>() -> Expected<'a> {
+    Expected { code: 2, errors: &["parse"] }
+}
+
+fn refused<'a>(errors: &'a [&'a str]) -> Expected<'a> {
+    Expected { code: 1, errors }
+}
+
+#[test]
+fn no_batch_at_all() {
+    check("", &parse());
+    check("[]", &parse());
+    check("{\"patches\": []}", &parse());
+    check("I would rename it.\n", &parse());
+}
+
+#[test]
+fn broken_batches() {
+    let good = patches(&[("a.txt", "one", "1")]);
+    check(&good[..good.len() - 4], &parse());
+    check("{\"patches\": \"[\"}", &parse());
+    check(b"\xff\xfe[", &parse());
+    check(serde_json::json!([{"path": "a.txt", "text": "1"}]).to_string(), &parse());
+    check(serde_json::json!([{"file": "a.txt", "patch": block("one", "1")}]).to_string(), &parse());
+    check("[1]", &parse());
+}
+
+#[test]
+fn paths_that_are_not_ours() {
+    check(patches(&[("../a.txt", "one", "1")]), &refused(&["outside-root"]));
+    check(patches(&[("/etc/hostname", "one", "1")]), &refused(&["outside-root"]));
+    check(patches(&[("src/../../a.txt", "one", "1")]), &refused(&["outside-root"]));
+    check(patches(&[(".git/config", "bare", "1")]), &refused(&["protected-path"]));
+    check(patches(&[("src/.GIT/config", "bare", "1")]), &refused(&["protected-path"]));
+}
+
+#[test]
+fn targets_that_are_no_text() {
+    check(patches(&[("src", "one", "1")]), &refused(&["not-regular"]));
+    check(patches(&[("gone.txt", "one", "1")]), &refused(&["missing"]));
+    check(patches(&[("x.bin", "one", "1")]), &refused(&["not-text"]));
+}
+
+#[test]
+fn every_fault_is_told() {
+    let batch =
+        patches(&[("a.txt", "one", "1"), ("gone", "g", ""), ("src", "s", ""), ("src/b.txt", "three", "")]);
+    check(batch, &refused(&["missing", "not-regular", "no-match"]));
+}

@@ -1,0 +1,116 @@
+//! What people see: colours, summaries, diffs, closed pipes, exit codes that tell of change.
+
+use crate::support::{Ran, TestRepo, patches, tree};
+use std::io::Read;
+
+fn repo() -> TestRepo {
+    TestRepo::new(&[("a.txt", "one\n"), ("b.txt", "two\n")])
+}
+
+fn good() -> String {
+    patches(&[("a.txt", "one", "1"), ("b.txt", "two", "2")])
+}
+
+#[test]
+fn a_check_prints_the_diff() {
+    let expected = "diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+1\n\
+                    diff --git a/b.txt b/b.txt\n--- a/b.txt\n+++ b/b.txt\n@@ -1 +1 @@\n-two\n+2\n";
+    let ran = repo().run(&["check"], good());
+    assert_eq!((ran.code, &*ran.out, &*ran.err), (0, expected, ""));
+}
+
+#[test]
+fn an_apply_prints_a_summary() {
+    let repo = repo();
+    let ran = repo.run(&["apply"], good());
+    let expected = " a.txt | +1 -1\n b.txt | +1 -1\n2 files changed, 2 insertions(+), 2 deletions(-)\n";
+    assert_eq!((ran.code, &*ran.out, &*ran.err), (0, expected, ""));
+    let again = repo.run(&["apply"], patches(&[("a.txt", "1", "1")]));
+    assert_eq!((again.code, again.out.starts_with("nothing to do")), (0, true), "{again:?}");
+    let quiet = repo.run(&["apply", "-q"], patches(&[("a.txt", "1", "one")]));
+    assert_eq!((quiet.code, &*quiet.out, &*quiet.err), (0, "", ""));
+}
+
+#[test]
+fn exit_code_tells_of_change() {
+    let repo = repo();
+    assert_eq!(repo.run(&["check", "--exit-code"], good()).code, 1);
+    assert_eq!(repo.run(&["apply", "--exit-code"], good()).code, 1);
+    assert_eq!((&*repo.read("a.txt"), &*repo.read("b.txt")), ("1\n", "2\n"));
+    assert_eq!(repo.run(&["apply", "--exit-code"], patches(&[("a.txt", "1", "1")])).code, 0);
+    assert_eq!(repo.run(&["apply", "--exit-code"], "[").code, 2);
+}
+
+#[test]
+fn a_diff_of_check_does_what_apply_does() {
+    let files =
+        [("a.txt", "one\ntwo\n"), ("b c.txt", "x"), ("old.sh", "#!/bin/sh\n"), ("gone\u{e9}.txt", "g\n")];
+    let repo = TestRepo::new(&files);
+    repo.chmod("old.sh", 0o755);
+    repo.commit_all(&[]);
+    let twin = repo.twin();
+    let batch = serde_json::json!([
+        {"path": "a.txt", "diff": "@@\n-one\n+1\n"},
+        {"path": "b c.txt", "diff": "@@\n-x\n+y\n"},
+        {"path": "old.sh", "moveTo": "bin/new.sh"},
+        {"path": "gone\u{e9}.txt", "operation": "delete"},
+        {"path": "new/n.txt", "operation": "create", "diff": "n\nm"},
+        {"path": "new/empty", "operation": "create", "diff": ""},
+    ]);
+    let diff = repo.run(&["check"], batch.to_string());
+    std::fs::write(twin.temp().join("batch.diff"), &diff.out).unwrap();
+    twin.git(&["apply", "../batch.diff"]);
+    assert_eq!(repo.run(&["apply"], batch.to_string()).code, 0);
+    assert_eq!(tree(repo.root()), tree(twin.root()), "{diff:?}");
+}
+
+#[test]
+fn a_diff_of_a_swap_does_what_apply_does() {
+    let repo = TestRepo::new(&[("a.txt", "a\n"), ("b.txt", "b\n")]);
+    let twin = repo.twin();
+    let batch = serde_json::json!([
+        {"path": "a.txt", "moveTo": "t"}, {"path": "b.txt", "moveTo": "a.txt"}, {"path": "t", "moveTo": "b.txt"},
+    ]);
+    let diff = repo.run(&["check"], batch.to_string());
+    std::fs::write(twin.temp().join("batch.diff"), &diff.out).unwrap();
+    twin.git(&["apply", "../batch.diff"]);
+    assert_eq!(repo.run(&["apply"], batch.to_string()).code, 0);
+    assert_eq!(tree(repo.root()), tree(twin.root()), "{diff:?}");
+}
+
+/// Whether `check` paints its diff under these variables and arguments.
+#[track_caller]
+fn paints(variables: &[(&str, &str)], arguments: &[&str], expected: bool) {
+    let repo = repo();
+    std::fs::write(repo.temp().join("batch.json"), good()).unwrap();
+    let mut command = repo.program(&[&["check", "../batch.json"], arguments].concat());
+    let ran = Ran::of(&command.envs(variables.iter().copied()).output().unwrap());
+    assert_eq!(ran.out.contains('\u{1b}'), expected, "{variables:?} {arguments:?}: {ran:?}");
+}
+
+#[test]
+fn colours_are_for_those_who_want_them() {
+    paints(&[], &[], false);
+    paints(&[], &["--color", "always"], true);
+    paints(&[("CLICOLOR_FORCE", "1")], &[], true);
+    paints(&[("CLICOLOR_FORCE", "1")], &["--color", "never"], false);
+    paints(&[("NO_COLOR", "1")], &[], false);
+    paints(&[("NO_COLOR", "1"), ("CLICOLOR_FORCE", "0")], &[], false);
+    paints(&[("CLICOLOR_FORCE", "1")], &["--json"], false);
+}
+
+#[test]
+fn a_closed_pipe_ends_the_output_quietly() {
+    let long = "line\n".repeat(200_000);
+    let repo = TestRepo::new(&[("long.txt", &*long)]);
+    let batch = serde_json::json!([{"path": "long.txt", "operation": "delete"}]).to_string();
+    for (arguments, code) in [(&["check"][..], 0), (&["check", "--json"], 0), (&["apply"], 0)] {
+        let mut child = repo.start(arguments, &batch);
+        drop(child.stdout.take());
+        let mut said = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        let status = child.wait().unwrap();
+        assert_eq!((status.code(), &*said), (Some(code), ""), "{arguments:?}: {status:?}");
+    }
+    assert!(!repo.path("long.txt").exists());
+}
