@@ -3,5 +3,6 @@
 
 mod cli;
 mod git;
+mod properties;
 mod scenarios;
 mod support;
