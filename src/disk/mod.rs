@@ -58,7 +58,8 @@ pub trait Disk: Send + Sync {
     /// The whole regular file `name` with what it was when it was read. Links and special files are not opened.
     fn read(&self, dir: &Self::Dir, name: &BStr) -> io::Result<(Vec<u8>, Stat)>;
 
-    /// The hash of the regular file `name`, with what it was when it was read. Holds a piece of it at a time.
+    /// The hash of the regular file `name`, with what it was when it was read. Holds a piece of it at a time. Call it
+    /// only where [`stat`](Self::stat) has found a regular file: a pipe might be opened.
     fn hash(&self, dir: &Self::Dir, name: &BStr) -> io::Result<(Hash, Stat)> {
         self.read(dir, name).map(|(bytes, stat)| (Hash::of(&bytes), stat))
     }
@@ -77,6 +78,20 @@ pub trait Disk: Send + Sync {
     /// Makes the new file `name` with `bytes`. `mode` is what a plain program would ask for (0o666 or 0o777);
     /// the umask applies.
     fn create(&self, dir: &Self::Dir, name: &BStr, bytes: &[u8], mode: u32) -> io::Result<()>;
+
+    /// Makes the new file `name` with `bytes`, and the mode, owner, access lists and attributes of the file `like`.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create) and [`copy_metadata`](Self::copy_metadata).
+    fn create_like(
+        &self,
+        (dir, name): (&Self::Dir, &BStr),
+        bytes: &[u8],
+        like: (&Self::Dir, &BStr),
+    ) -> io::Result<()> {
+        self.create(dir, name, bytes, 0o600)?;
+        self.copy_metadata(like, (dir, name))
+    }
 
     /// Replaces bytes of the existing file `name` from `offset` on and waits until they are on the medium.
     fn overwrite_synced(&self, dir: &Self::Dir, name: &BStr, offset: u64, bytes: &[u8]) -> io::Result<()>;

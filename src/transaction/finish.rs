@@ -64,11 +64,13 @@ fn late_writers<D: Disk + Clone>(
         let Some(then) = taken.get(&entry.slot) else { continue };
         let stage = stage_of(stages, entry);
         for name in [entry.new_slot(), entry.old_slot()] {
-            let now = ground.disk().stat(stage, name.as_ref())?.map(|stat| stat.stamp);
-            let written = now.is_some_and(|now| (now.size, now.modified) != (then.size, then.modified));
-            if written && entry.before.hash().is_some() {
+            let Some(now) = ground.disk().stat(stage, name.as_ref())?.map(|stat| stat.stamp) else {
+                continue;
+            };
+            if (now.size, now.modified) != (then.size, then.modified) {
                 late.push(put_aside(ground, &journal.id, entry, (stage, name.as_ref()), Version::Late)?);
             }
+            break;
         }
     }
     Ok(())

@@ -134,11 +134,17 @@ impl<'a, D: Disk + Clone> Staging<'a, D> {
             match &file.after {
                 Node::File { hash, mode, size } => {
                     let bytes = file.new.as_deref().unwrap_or_default();
-                    disk.create(&dir, name.as_ref(), bytes, *mode | 0o600)?;
-                    self.take_over(file, &dir, name.as_ref())?;
+                    let to = (&dir, name.as_ref());
                     let mode = match &file.metadata_from {
-                        Some(_) => *mode,
-                        None => disk.stat(&dir, name.as_ref())?.map_or(*mode, |s| s.mode),
+                        Some(from) => {
+                            let source = self.ground.folders.parent(from)?;
+                            disk.create_like(to, bytes, (&source, from.name()))?;
+                            *mode
+                        }
+                        None => {
+                            disk.create(to.0, to.1, bytes, *mode | 0o600)?;
+                            disk.stat(to.0, to.1)?.map_or(*mode, |s| s.mode)
+                        }
                     };
                     Ok(Node::File { hash: *hash, mode, size: *size })
                 }
@@ -151,13 +157,6 @@ impl<'a, D: Disk + Clone> Staging<'a, D> {
         };
         entry.after = write().map_err(TransactionError::io("stage", path))?;
         Ok(entry)
-    }
-
-    /// Gives a staged file mode, owner and attributes of the one it stands for.
-    fn take_over(&self, file: &Resolved, dir: &D::Dir, name: &bstr::BStr) -> io::Result<()> {
-        let Some(from) = &file.metadata_from else { return Ok(()) };
-        let source = self.ground.folders.parent(from)?;
-        self.ground.disk().copy_metadata((&source, from.name()), (dir, name))
     }
 }
 

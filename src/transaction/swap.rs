@@ -9,7 +9,8 @@ use super::stage::{JOURNAL, throw_away};
 use super::sync::{Durability, after_swap, after_undo};
 use super::undo::{Strangers, undo};
 use super::{Failure, OperationId, TransactionError, TreeState};
-use crate::disk::{Access, Disk, Node, Rename, Stamp};
+use crate::disk::{Access, Disk, Node, Rename, Stamp, Stat};
+use crate::edit::{Hash, RelPath};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io;
@@ -207,15 +208,24 @@ impl<'a, D: Disk + Clone> Prepared<'a, D> {
     fn captured(&self, entry: &Entry, slot: &bstr::BStr) -> Result<(), TransactionError> {
         let (disk, stage) = (self.ground.disk(), stage_of(&self.stages, entry));
         let look = || -> io::Result<bool> {
-            let stamp = disk.stat(stage, slot)?.map(|stat| stat.stamp);
-            if Node::at(disk, stage, slot)? != entry.before {
+            let as_file = |(hash, stat): (Hash, Stat)| {
+                self.taken.borrow_mut().insert(entry.slot, stat.stamp);
+                Node::File { hash, mode: stat.mode, size: stat.size }
+            };
+            let found = match &entry.before {
+                // One look where it is what it should be.
+                Node::File { .. } => {
+                    disk.hash(stage, slot).map(as_file).or_else(|_| Node::at(disk, stage, slot))?
+                }
+                _ => Node::at(disk, stage, slot)?,
+            };
+            if found != entry.before {
                 return Ok(false);
             }
-            self.taken.borrow_mut().extend(stamp.map(|stamp| (entry.slot, stamp)));
             if entry.before != Node::Directory {
                 return Ok(true);
             }
-            let inner = disk.open_dir(stage, &crate::edit::RelPath::new(slot).map_err(io::Error::other)?)?;
+            let inner = disk.open_dir(stage, &RelPath::new(slot).map_err(io::Error::other)?)?;
             Ok(disk.list(&inner)?.is_empty())
         };
         if look().map_err(TransactionError::io("read the old version of", &entry.path))? {
@@ -349,7 +359,7 @@ impl<D: Disk + Clone> Landed for Swapped<'_, D> {
             }
             _ => {
                 let (bytes, stat) = ground.disk().read(&dir, path.name())?;
-                let (hash, size) = (crate::edit::Hash::of(&bytes), bytes.len() as u64);
+                let (hash, size) = (Hash::of(&bytes), bytes.len() as u64);
                 (bytes, Node::File { hash, mode: stat.mode, size })
             }
         };

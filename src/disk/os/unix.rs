@@ -58,7 +58,7 @@ impl Disk for OsDisk {
     }
 
     fn hash(&self, dir: &Self::Dir, name: &BStr) -> io::Result<(Hash, Stat)> {
-        let (file, stat) = open_regular(dir, name)?;
+        let (file, stat) = open_known(dir, name)?;
         let (hash, size) = Hash::of_reader(file)?;
         Ok((hash, Stat { size, ..stat }))
     }
@@ -84,9 +84,18 @@ impl Disk for OsDisk {
     }
 
     fn create(&self, dir: &Self::Dir, name: &BStr, bytes: &[u8], mode: u32) -> io::Result<()> {
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let fd = retry_on_intr(|| rustix::fs::openat(&**dir, name.as_bytes(), flags, permissions(mode)))?;
-        File::from(fd).write_all(bytes)
+        create_file(dir, name, bytes, mode).map(drop)
+    }
+
+    fn create_like(
+        &self,
+        (dir, name): (&Self::Dir, &BStr),
+        bytes: &[u8],
+        like: (&Self::Dir, &BStr),
+    ) -> io::Result<()> {
+        let source = open_file(like.0, like.1, OFlags::RDONLY | OFlags::NONBLOCK)?;
+        // Nobody else may read it before it has its own permissions.
+        take_over(&source, &create_file(dir, name, bytes, 0o600)?)
     }
 
     fn overwrite_synced(&self, dir: &Self::Dir, name: &BStr, offset: u64, bytes: &[u8]) -> io::Result<()> {
@@ -135,20 +144,7 @@ impl Disk for OsDisk {
 
     fn copy_metadata(&self, from: (&Self::Dir, &BStr), to: (&Self::Dir, &BStr)) -> io::Result<()> {
         let source = open_file(from.0, from.1, OFlags::RDONLY | OFlags::NONBLOCK)?;
-        let copy = open_file(to.0, to.1, OFlags::RDONLY | OFlags::NONBLOCK)?;
-        let (old, new) = (rustix::fs::fstat(&source)?, rustix::fs::fstat(&copy)?);
-        if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid) {
-            let (owner, group) =
-                (rustix::fs::Uid::from_raw(old.st_uid), rustix::fs::Gid::from_raw(old.st_gid));
-            rustix::fs::fchown(&copy, Some(owner), Some(group))?;
-        }
-        xattr::copy(&source, &copy)?;
-        // Last: changing owner or access list changes the bits.
-        let mode = kept_mode(bits(&old));
-        if mode != bits(&new) & 0o7777 || xattr::has_access_list(&copy) {
-            rustix::fs::fchmod(&copy, permissions(mode))?;
-        }
-        Ok(())
+        take_over(&source, &open_file(to.0, to.1, OFlags::RDONLY | OFlags::NONBLOCK)?)
     }
 
     fn set_mode(&self, dir: &Self::Dir, name: &BStr, mode: u32) -> io::Result<()> {
@@ -243,13 +239,46 @@ fn open_stepwise(base: &OwnedFd, path: &RelPath, flags: OFlags) -> rustix::io::R
 
 /// Opens a file for reading. A pipe must not even be opened: its writer would notice.
 fn open_regular(dir: &OwnedFd, name: &BStr) -> io::Result<(File, Stat)> {
-    let stat = stat_at(dir, name.as_bytes(), AtFlags::SYMLINK_NOFOLLOW)?;
-    if stat.kind != Kind::File {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
-    }
+    regular(stat_at(dir, name.as_bytes(), AtFlags::SYMLINK_NOFOLLOW)?)?;
+    open_known(dir, name)
+}
+
+/// Opens what was a regular file a moment ago.
+fn open_known(dir: &OwnedFd, name: &BStr) -> io::Result<(File, Stat)> {
     let file = open_file(dir, name, OFlags::RDONLY | OFlags::NONBLOCK)?;
-    let stat = stat_at(&file, b"", AtFlags::EMPTY_PATH)?;
+    let stat = regular(stat_at(&file, b"", AtFlags::EMPTY_PATH)?)?;
     Ok((file, stat))
+}
+
+fn regular(stat: Stat) -> io::Result<Stat> {
+    if stat.kind == Kind::File {
+        return Ok(stat);
+    }
+    Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"))
+}
+
+fn create_file(dir: &OwnedFd, name: &BStr, bytes: &[u8], mode: u32) -> io::Result<File> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let fd = retry_on_intr(|| rustix::fs::openat(dir, name.as_bytes(), flags, permissions(mode)))?;
+    let mut file = File::from(fd);
+    file.write_all(bytes)?;
+    Ok(file)
+}
+
+/// Mode, owner, access lists and attributes of one open file for another.
+fn take_over(source: &File, copy: &File) -> io::Result<()> {
+    let (old, new) = (rustix::fs::fstat(source)?, rustix::fs::fstat(copy)?);
+    if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid) {
+        let (owner, group) = (rustix::fs::Uid::from_raw(old.st_uid), rustix::fs::Gid::from_raw(old.st_gid));
+        rustix::fs::fchown(copy, Some(owner), Some(group))?;
+    }
+    xattr::copy(source, copy)?;
+    // Last: changing owner or access list changes the bits.
+    let mode = kept_mode(bits(&old));
+    if mode != bits(&new) & 0o7777 || xattr::has_access_list(copy) {
+        rustix::fs::fchmod(copy, permissions(mode))?;
+    }
+    Ok(())
 }
 
 fn open_file(dir: &OwnedFd, name: &BStr, flags: OFlags) -> io::Result<File> {
