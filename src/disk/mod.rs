@@ -79,7 +79,7 @@ pub trait Disk: Send + Sync {
     /// the umask applies.
     fn create(&self, dir: &Self::Dir, name: &BStr, bytes: &[u8], mode: u32) -> io::Result<()>;
 
-    /// Makes the new file `name` with `bytes`, and the mode, owner, access lists and attributes of the file `like`.
+    /// Makes the new file `name` with `bytes` and `mode`, and the owner, access lists and attributes of the file `like`.
     ///
     /// # Errors
     /// As [`create`](Self::create) and [`copy_metadata`](Self::copy_metadata).
@@ -88,9 +88,11 @@ pub trait Disk: Send + Sync {
         (dir, name): (&Self::Dir, &BStr),
         bytes: &[u8],
         like: (&Self::Dir, &BStr),
+        mode: u32,
     ) -> io::Result<()> {
         self.create(dir, name, bytes, 0o600)?;
-        self.copy_metadata(like, (dir, name))
+        self.copy_metadata(like, (dir, name))?;
+        self.set_mode(dir, name, mode)
     }
 
     /// Replaces bytes of the existing file `name` from `offset` on and waits until they are on the medium.

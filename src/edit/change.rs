@@ -77,23 +77,39 @@ pub struct FileOperation {
     pub action: Action,
     /// What the entry expects to find.
     pub expects: Precondition,
+    /// What kind of file the path is, or shall be, where the entry says so.
+    pub mode: Option<Mode>,
     /// Where the entry stands.
     pub origin: Origin,
 }
 
 /// A path as the batch spells it, before it is resolved against the disk.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct BatchPath(pub BString);
+pub struct BatchPath {
+    /// The bytes of the batch.
+    pub written: BString,
+    /// Where it starts when it is relative.
+    pub base: PathBase,
+}
+
+/// The folder that a relative path starts at.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum PathBase {
+    /// The folder that the user stands in or names.
+    Current,
+    /// The root, which is the top of the repository's work tree, as in what git writes.
+    Top,
+}
 
 impl From<&str> for BatchPath {
     fn from(s: &str) -> Self {
-        Self(s.into())
+        Self { written: s.into(), base: PathBase::Current }
     }
 }
 
 impl fmt::Display for BatchPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
+        fmt::Display::fmt(&self.written, f)
     }
 }
 
@@ -113,7 +129,10 @@ pub enum Action {
         existing: Existing,
     },
     /// Removes the file.
-    Delete,
+    Delete {
+        /// Where there are any, they must leave nothing of it: the entry says what it removes.
+        steps: Vec<Step>,
+    },
     /// Runs the steps, then moves the file.
     Rename {
         /// The destination as written.
@@ -121,6 +140,26 @@ pub enum Action {
         /// May be empty: a pure move.
         steps: Vec<Step>,
     },
+    /// Runs the steps on a copy of the file.
+    Copy {
+        /// The path of the copy as written.
+        to: BatchPath,
+        /// May be empty: a pure copy.
+        steps: Vec<Step>,
+    },
+}
+
+/// The kinds of files that git tells apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mode {
+    /// `100644`
+    Regular,
+    /// `100755`
+    Executable,
+    /// `120000`: the content is the target of the link.
+    Link,
+    /// `160000`: a commit of another repository.
+    Submodule,
 }
 
 /// What creating does where a file stands.

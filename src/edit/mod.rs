@@ -12,7 +12,7 @@ mod text_edit;
 
 pub use change::{
     Action, BatchPath, ChangeSet, Existing, FileOperation, Format, Hunk, InputWarning, LineHunk, Locator,
-    Occurrence, Origin, Precondition, Row, Step,
+    Mode, Occurrence, Origin, PathBase, Precondition, Row, Step,
 };
 pub use code::{Code, Warning, WarningCode};
 pub use hash::{Hash, Tag};

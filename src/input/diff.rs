@@ -15,7 +15,7 @@ pub(super) fn read(body: &Body, draft: &mut Draft<'_>) {
         return draft.error(ParseError::at(body.at(0, 1), message));
     }
     let entry = draft.next_entry();
-    let Some(path) = draft.options.default_path.as_ref().map(ToString::to_string) else {
+    let Some(path) = draft.options.default_path.clone() else {
         let hint = "give `--path`, or put `--- a/path` and `+++ b/path` above";
         let error = ParseError::new(Code::Usage, "the diff names no path").hint(hint);
         return draft.error(ParseError { entry: Some(entry), line: Some(body.line(0)), ..error });

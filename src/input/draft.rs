@@ -26,7 +26,7 @@ pub(super) struct Head {
     /// The entry, from 1.
     pub(super) entry: usize,
     /// The path as written.
-    pub(super) path: String,
+    pub(super) path: BatchPath,
     /// The line of the batch.
     pub(super) line: usize,
     /// What the entry expects.
@@ -47,9 +47,10 @@ impl Head {
     /// The operation that does `action` here.
     pub(super) fn operation(&self, action: Action) -> FileOperation {
         FileOperation {
-            path: BatchPath::from(&*self.path),
+            path: self.path.clone(),
             action,
             expects: self.expects.clone(),
+            mode: None,
             origin: self.origin(0, self.line),
         }
     }
@@ -113,7 +114,7 @@ impl<'o> Draft<'o> {
     pub(super) fn entry_faults(&mut self, body: &Body, head: &Head, faults: impl IntoIterator<Item = Fault>) {
         self.errors.extend(faults.into_iter().map(|f| ParseError {
             entry: Some(head.entry),
-            path: Some(head.path.clone()),
+            path: Some(head.path.to_string()),
             ..body.error(f)
         }));
     }

@@ -349,6 +349,7 @@ impl<'a> Entry<'a> {
             self.error("the entry has no `path`", Some("add `\"path\": \"…\"`, or give `--path`"), draft);
             return None;
         }
+        let path = BatchPath::from(&*path);
         Some(Head { entry: self.number, path, line: self.at.line, expects })
     }
 

@@ -82,7 +82,7 @@ impl Reader<'_> {
     fn read(&self, draft: &mut Draft<'_>) {
         let entry = draft.next_entry();
         let line = self.body.line(self.section.line);
-        let head = Head { entry, path: self.section.path.to_owned(), line, expects: Precondition::Any };
+        let head = Head { entry, path: self.section.path.into(), line, expects: Precondition::Any };
         if self.section.path.is_empty() {
             let fault = Fault::new(self.section.line, "the section names no path");
             return draft.entry_faults(self.body, &head, [fault.hint(SECTIONS)]);
@@ -127,7 +127,7 @@ impl Reader<'_> {
                 let message = format!("{} below `*** Delete File:`", shown(self.lines[at].text));
                 Err(Fault::new(at, message).hint(SECTIONS))
             }
-            None => Ok(Some(Action::Delete)),
+            None => Ok(Some(Action::Delete { steps: Vec::new() })),
         }
     }
 

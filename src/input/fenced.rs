@@ -114,7 +114,7 @@ fn cut_in_two(item: Item, closing: &str) -> Item {
 /// All blocks for one path.
 fn one(path: &str, line: usize, body: &Body, items: &[Item], draft: &mut Draft<'_>) {
     let entry = draft.next_entry();
-    let head = Head { entry, path: path.to_owned(), line, expects: Precondition::Any };
+    let head = Head { entry, path: path.into(), line, expects: Precondition::Any };
     gptme::lower(&head, body, items, draft);
 }
 

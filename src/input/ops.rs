@@ -70,7 +70,7 @@ fn delete(entry: &Entry<'_>, draft: &mut Draft<'_>) -> Option<Action> {
             return None;
         }
     }
-    Some(Action::Delete)
+    Some(Action::Delete { steps: Vec::new() })
 }
 
 fn update(entry: &Entry<'_>, head: &Head, draft: &mut Draft<'_>) -> Option<Action> {

@@ -1,7 +1,7 @@
 //! Whole batches: what they lower to, what is wrong with them, and that nothing makes the parser panic.
 
 use super::*;
-use crate::edit::{Action, Existing, FileOperation, Locator, Occurrence, Precondition};
+use crate::edit::{Action, Existing, FileOperation, Locator, Occurrence, PathBase, Precondition};
 use proptest::prelude::*;
 
 const BLOCK: &str = "<<<<<<< ORIGINAL\na\n=======\nb\n>>>>>>> UPDATED\n";
@@ -35,15 +35,18 @@ fn operation(op: &FileOperation) -> String {
         Action::Create { content, existing: Existing::Refuse } => format!("create {:?}", &**content),
         Action::Create { content, existing: Existing::Replace } => format!("rewrite {:?}", &**content),
         Action::Create { content, .. } => format!("write {:?}", &**content),
-        Action::Delete => "delete".into(),
+        Action::Delete { steps } => format!("delete{}", steps.iter().map(step).collect::<String>()),
         Action::Rename { to, steps } => format!("move {to}{}", steps.iter().map(step).collect::<String>()),
+        Action::Copy { to, steps } => format!("copy {to}{}", steps.iter().map(step).collect::<String>()),
     };
     let tag = match op.expects {
         Precondition::Any => "",
         Precondition::Tagged(_) => " tagged",
         Precondition::FolderExists => " in a folder",
     };
-    format!("{}@{} {}{tag} {verb}", op.origin.entry, op.origin.line, op.path)
+    let mode = op.mode.map(|mode| format!(" {mode:?}").to_lowercase()).unwrap_or_default();
+    let top = if op.path.base == PathBase::Top { "/" } else { "" };
+    format!("{}@{} {top}{}{mode}{tag} {verb}", op.origin.entry, op.origin.line, op.path)
 }
 
 fn step(step: &crate::edit::Step) -> String {

@@ -2,9 +2,11 @@
 
 use super::outcome::append_step;
 use super::tree::{Content, Now, Slot, Tree};
-use super::{Options, Refusal, Source, Target, step};
+use super::{Options, Refusal, Source, Target, mode, step};
 use crate::disk::Node;
-use crate::edit::{Action, Code, Existing, FileOperation, Precondition, RelPath, Step, Warning, WarningCode};
+use crate::edit::{
+    Action, Code, Existing, FileOperation, Mode, Precondition, RelPath, Step, Warning, WarningCode,
+};
 use bstr::ByteSlice;
 use std::sync::Arc;
 
@@ -39,14 +41,19 @@ impl<'a> Composer<'a> {
                 self.warn(WarningCode::ViaSymlink, link, message);
             }
         }
-        let done = match &entry.operation.action {
-            Action::Modify { steps } => self.modify(entry, &path, steps),
-            Action::Create { content, existing } => self.create(entry, &path, content.as_bytes(), *existing),
-            Action::Delete => self.delete(entry, &path),
-            Action::Rename { steps, .. } => self.rename(entry, &path, steps),
-        };
-        if let Err(refusals) = done {
+        if let Err(refusals) = self.act(entry, &path) {
             self.refusals.extend(refusals.into_iter().map(|r| r.at(origin).on(path.as_bstr())));
+        }
+    }
+
+    fn act(&mut self, entry: &Entry<'_>, path: &RelPath) -> Result<(), Vec<Refusal>> {
+        mode::allowed(entry.operation.mode, self.options).map_err(|r| vec![r])?;
+        match &entry.operation.action {
+            Action::Modify { steps } => self.modify(entry, path, steps),
+            Action::Create { content, existing } => self.create(entry, path, content.as_bytes(), *existing),
+            Action::Delete { steps } => self.delete(entry, path, steps),
+            Action::Rename { steps, .. } => self.rename(entry, path, steps),
+            Action::Copy { steps, .. } => self.copy(entry, path, steps),
         }
     }
 
@@ -60,7 +67,8 @@ impl<'a> Composer<'a> {
         let slot = self.tree.touch(path, entry.operation.origin.entry)?;
         check_tag(&entry.operation.expects, slot)?;
         let content = match &slot.now {
-            Now::File(content) => content.clone(),
+            Now::File(content) if entry.operation.mode != Some(Mode::Link) => content.clone(),
+            Now::Link(content) if entry.operation.mode == Some(Mode::Link) => content.clone(),
             Now::Absent if slot.before.is_absent() => return Err(missing(self.source, path)),
             Now::Absent => {
                 return Err(Refusal::new(
@@ -82,7 +90,7 @@ impl<'a> Composer<'a> {
     fn modify(&mut self, entry: &Entry<'_>, path: &RelPath, steps: &[Step]) -> Result<(), Vec<Refusal>> {
         let content = self.file(entry, path).map_err(|r| vec![r])?;
         let edited = self.edit(path, content, steps)?;
-        self.put(path, Now::File(edited))
+        self.put(entry, path, edited).map_err(|r| vec![r])
     }
 
     /// The file after all steps. A step that fails is told and left out, so that later ones are tried too.
@@ -129,26 +137,26 @@ impl<'a> Composer<'a> {
                 Content { bytes: bytes.into(), added: lines, removed, hunks: Vec::new(), ..old }
             }
             Now::File(_) => return Err(vec![exists(path)]),
-            other @ (Now::Link | Now::Special) => return Err(vec![not_regular(path, other)]),
+            other @ (Now::Link(_) | Now::Special) => return Err(vec![not_regular(path, other)]),
             Now::Absent | Now::Folder => {
                 check_tag(&entry.operation.expects, slot).map_err(|r| vec![r])?;
-                Content {
-                    bytes: Arc::from(bytes),
-                    origin: None,
-                    mode: 0o666,
-                    added: lines,
-                    removed: 0,
-                    hunks: Vec::new(),
-                }
+                Content { added: lines, ..Content::new(Arc::from(bytes), 0o666) }
             }
         };
         self.tree.room_for(path).map_err(|r| vec![r])?;
-        self.put(path, Now::File(new))
+        self.put(entry, path, new).map_err(|r| vec![r])
     }
 
-    fn delete(&mut self, entry: &Entry<'_>, path: &RelPath) -> Result<(), Vec<Refusal>> {
-        self.file(entry, path).map_err(|r| vec![r])?;
-        self.put(path, Now::Absent)
+    fn delete(&mut self, entry: &Entry<'_>, path: &RelPath, steps: &[Step]) -> Result<(), Vec<Refusal>> {
+        let content = self.file(entry, path).map_err(|r| vec![r])?;
+        let left = self.edit(path, content, steps)?;
+        if !steps.is_empty() && !left.bytes.is_empty() {
+            let message = format!("{path} holds more than the entry removes");
+            return Err(vec![
+                Refusal::new(Code::NoMatch, message).hint("read the file again: others changed it"),
+            ]);
+        }
+        self.clear(path).map_err(|r| vec![r])
     }
 
     fn rename(&mut self, entry: &Entry<'_>, path: &RelPath, steps: &[Step]) -> Result<(), Vec<Refusal>> {
@@ -157,12 +165,37 @@ impl<'a> Composer<'a> {
         };
         let content = self.file(entry, path).map_err(|r| vec![r])?;
         let edited = self.edit(path, content, steps)?;
-        self.put(path, Now::Absent)?;
+        self.clear(path).map_err(|r| vec![r])?;
         let arrived = self.arrive(entry, &to, edited);
         if let Err(refusal) = arrived {
             return Err(vec![refusal.on(to.as_bstr())]);
         }
         Ok(())
+    }
+
+    fn copy(&mut self, entry: &Entry<'_>, path: &RelPath, steps: &[Step]) -> Result<(), Vec<Refusal>> {
+        let Some(to) = entry.to.as_ref().map(|t| t.path.clone()).filter(|to| to != path) else {
+            return Err(vec![Refusal::new(Code::Exists, format!("{path} would be copied onto itself"))]);
+        };
+        let from = self.source_of_copy(entry, path).map_err(|r| vec![r])?;
+        let edited = self.edit(path, from, steps)?;
+        let added = edited.bytes.lines().count();
+        let new = Content { added, removed: 0, ..edited };
+        self.arrive(entry, &to, new).map_err(|refusal| vec![refusal.on(to.as_bstr())])
+    }
+
+    /// A new file with the bytes of the one at `path`, which may be read-only.
+    fn source_of_copy(&mut self, entry: &Entry<'_>, path: &RelPath) -> Result<Content, Refusal> {
+        let slot = self.tree.touch(path, entry.operation.origin.entry)?;
+        check_tag(&entry.operation.expects, slot)?;
+        match &slot.now {
+            Now::File(content) => {
+                let mode = if content.mode & 0o100 == 0 { 0o666 } else { 0o777 };
+                Ok(Content::new(Arc::clone(&content.bytes), mode))
+            }
+            Now::Absent => Err(missing(self.source, path)),
+            other => Err(not_regular(path, other)),
+        }
     }
 
     fn arrive(&mut self, entry: &Entry<'_>, to: &RelPath, content: Content) -> Result<(), Refusal> {
@@ -180,12 +213,18 @@ impl<'a> Composer<'a> {
             other => return Err(not_regular(to, other)),
         }
         self.tree.room_for(to)?;
-        self.tree.touch(to, entry.operation.origin.entry)?.now = Now::File(content);
+        self.put(entry, to, content)
+    }
+
+    /// Puts a file, with the mode that the entry names.
+    fn put(&mut self, entry: &Entry<'_>, path: &RelPath, content: Content) -> Result<(), Refusal> {
+        let now = mode::made(self.source, path, content, entry.operation.mode)?;
+        self.tree.touch(path, entry.operation.origin.entry)?.now = now;
         Ok(())
     }
 
-    fn put(&mut self, path: &RelPath, now: Now) -> Result<(), Vec<Refusal>> {
-        self.tree.touch(path, 0).map_err(|r| vec![r])?.now = now;
+    fn clear(&mut self, path: &RelPath) -> Result<(), Refusal> {
+        self.tree.touch(path, 0)?.now = Now::Absent;
         Ok(())
     }
 }
@@ -204,7 +243,8 @@ fn emptied(path: &RelPath) -> Refusal {
 fn not_regular(path: &RelPath, now: &Now) -> Refusal {
     let what = match now {
         Now::Folder => "a folder",
-        Now::Link => "a symbolic link",
+        Now::Link(_) => "a symbolic link",
+        Now::File(_) => "a file, and no symbolic link",
         _ => "not a regular file",
     };
     Refusal::new(Code::NotRegular, format!("{path} is {what}"))

@@ -10,6 +10,7 @@ mod explain;
 mod group;
 mod line_place;
 mod line_script;
+mod mode;
 mod outcome;
 mod pass;
 mod planner;

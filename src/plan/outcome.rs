@@ -44,8 +44,10 @@ pub struct PlannedFile {
 /// What happens to a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FileAction {
-    /// New bytes or permissions.
+    /// New bytes, perhaps new permissions.
     Modify,
+    /// New permissions only.
+    Mode,
     /// A new file.
     Create,
     /// The file goes.
@@ -61,6 +63,7 @@ impl FileAction {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Modify => "modify",
+            Self::Mode => "mode",
             Self::Create => "create",
             Self::Delete => "delete",
             Self::Rename => "rename",

@@ -7,7 +7,7 @@ use super::tree::{Content, Now, Slot};
 use super::{LastLink, Refusal, Resolved, Sink, SinkFull, Source};
 use crate::disk::Node;
 use crate::edit::{
-    Action, ChangeSet, Existing, FileOperation, Hash, RelPath, Warning, WarningCode, split_bom,
+    Action, ChangeSet, Existing, FileOperation, Hash, Mode, RelPath, Warning, WarningCode, split_bom,
 };
 use rayon::prelude::*;
 use std::collections::HashSet;
@@ -21,6 +21,8 @@ pub struct Options {
     pub overwrite: bool,
     /// Read-only files may be changed; they stay read-only.
     pub force_read_only: bool,
+    /// Symbolic links may be made, changed and removed; their targets stay inside the root.
+    pub allow_symlinks: bool,
 }
 
 /// Why there is no plan.
@@ -70,12 +72,14 @@ pub fn plan(
 
 fn resolve<'a>(operation: &'a FileOperation, source: &dyn Source) -> Result<Entry<'a>, Refusal> {
     let (last, to) = match &operation.action {
-        Action::Create { existing: Existing::Refuse, .. } | Action::Delete => (LastLink::Keep, None),
+        Action::Create { existing: Existing::Refuse, .. } | Action::Delete { .. } => (LastLink::Keep, None),
+        Action::Modify { .. } if operation.mode == Some(Mode::Link) => (LastLink::Keep, None),
         Action::Modify { .. } | Action::Create { .. } => (LastLink::Follow, None),
-        Action::Rename { to, .. } => (LastLink::Keep, Some(to)),
+        Action::Rename { to, .. } | Action::Copy { to, .. } => (LastLink::Keep, Some(to)),
     };
-    let at =
-        |refusal: Refusal, path: &crate::edit::BatchPath| refusal.at(operation.origin).on(path.0.clone());
+    let at = |refusal: Refusal, path: &crate::edit::BatchPath| {
+        refusal.at(operation.origin).on(path.written.clone())
+    };
     let target = source.resolve(&operation.path, last).map_err(|r| at(r, &operation.path))?;
     let to = to.map(|to| source.resolve(to, LastLink::Keep).map_err(|r| at(r, to))).transpose()?;
     Ok(Entry { operation, target, to })
@@ -132,8 +136,9 @@ fn run_group<'e>(
 fn after(slot: &Slot) -> Node {
     match &slot.now {
         Now::File(content) => node_of(slot, content),
+        Now::Link(content) => Node::Link { target: content.bytes.to_vec().into() },
         Now::Folder => Node::Directory,
-        Now::Absent | Now::Link | Now::Special => Node::Absent,
+        Now::Absent | Now::Special => Node::Absent,
     }
 }
 
@@ -155,6 +160,7 @@ fn emitted(slot: &Slot) -> Option<Resolved> {
     }
     let (new, metadata_from) = match &slot.now {
         Now::File(content) => (Some(Arc::clone(&content.bytes)), content.origin.clone()),
+        Now::Link(content) => (Some(Arc::clone(&content.bytes)), None),
         _ => (None, None),
     };
     Some(Resolved {
@@ -170,7 +176,7 @@ fn emitted(slot: &Slot) -> Option<Resolved> {
 
 fn planned(slots: &[Slot]) -> Vec<(usize, PlannedFile)> {
     let moved = |slot: &&Slot| match &slot.now {
-        Now::File(content) => content.origin.clone().filter(|from| *from != slot.path),
+        Now::File(content) | Now::Link(content) => content.origin.clone().filter(|from| *from != slot.path),
         _ => None,
     };
     let sources: HashSet<RelPath> = slots.iter().filter_map(|slot| moved(&slot)).collect();
@@ -188,13 +194,14 @@ fn planned_file(slots: &[Slot], slot: &Slot, from: Option<RelPath>) -> PlannedFi
         (Some(_), _) => FileAction::Rename,
         (None, true) => FileAction::None,
         (None, false) if after.is_absent() => FileAction::Delete,
-        (None, false) if matches!(slot.before, Node::File { .. }) => FileAction::Modify,
+        (None, false) if after.hash().is_some() && after.hash() == slot.before.hash() => FileAction::Mode,
+        (None, false) if !slot.before.is_absent() && slot.before != Node::Directory => FileAction::Modify,
         (None, false) => FileAction::Create,
     };
     let source = from.as_ref().and_then(|from| slots.iter().find(|s| s.path == *from)).unwrap_or(slot);
     let (added, removed, hunks) = match &slot.now {
-        Now::File(c) if action != FileAction::None => (c.added, c.removed, c.hunks.clone()),
-        Now::File(c) => (0, 0, c.hunks.clone()),
+        Now::File(c) | Now::Link(c) if action != FileAction::None => (c.added, c.removed, c.hunks.clone()),
+        Now::File(c) | Now::Link(c) => (0, 0, c.hunks.clone()),
         _ => (0, slot.old.as_ref().map_or(0, |old| bstr::ByteSlice::lines(&old[..]).count()), Vec::new()),
     };
     let before = source.before.clone();

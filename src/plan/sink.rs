@@ -15,9 +15,9 @@ pub struct Resolved {
     pub after: Node,
     /// The state in which a file was read.
     pub seen: Option<Stamp>,
-    /// The bytes that stand there now, for a file.
+    /// The bytes that stand there now, for a file; the target, for a link.
     pub old: Option<Arc<[u8]>>,
-    /// The bytes of `after` when that is a file.
+    /// The bytes of `after` when that is a file, the target when it is a link.
     pub new: Option<Arc<[u8]>>,
     /// The path whose mode, owner and attributes the new file takes over: the path itself for an edit, the source
     /// for a move, none for a new file.

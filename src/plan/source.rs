@@ -21,6 +21,9 @@ pub trait Source: Sync {
     /// The bytes of the regular file `path`, with its state when it was read.
     fn read(&self, path: &RelPath) -> io::Result<(Vec<u8>, Stat)>;
 
+    /// The target of the symbolic link `path`.
+    fn read_link(&self, path: &RelPath) -> io::Result<BString>;
+
     /// The names in the folder `path`.
     fn list(&self, path: &RelPath) -> io::Result<Vec<BString>>;
 

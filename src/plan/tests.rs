@@ -2,7 +2,10 @@
 
 use super::*;
 use crate::disk::{Kind, Stamp, Stat};
-use crate::edit::{BatchPath, Code, RelPath};
+use crate::edit::{
+    Action, BatchPath, ChangeSet, Code, Existing, FileOperation, Format, Mode, Origin, Precondition, RelPath,
+    Step,
+};
 use crate::input;
 use bstr::{BString, ByteSlice};
 use std::collections::BTreeMap;
@@ -13,6 +16,7 @@ use std::sync::Mutex;
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Object {
     File(Vec<u8>, u32),
+    Link(BString),
 }
 
 /// A tree without folders of its own: a folder is there when something stands below it.
@@ -20,12 +24,18 @@ enum Object {
 struct Memory(BTreeMap<RelPath, Object>);
 
 impl Memory {
-    /// `path` or `path@mode` with their texts.
+    /// `path` or `path@mode` with their texts; `path@link` with the target.
     fn new(files: &[(&str, &str)]) -> Self {
         let object = |(name, text): &(&str, &str)| {
             let (path, mode) = name.split_once('@').unwrap_or((name, "644"));
-            let mode = u32::from_str_radix(mode, 8).expect("an octal mode");
-            (RelPath::new(path).expect("a good path"), Object::File(text.as_bytes().to_vec(), mode))
+            let object = match mode {
+                "link" => Object::Link((*text).into()),
+                mode => {
+                    let mode = u32::from_str_radix(mode, 8).expect("an octal mode");
+                    Object::File(text.as_bytes().to_vec(), mode)
+                }
+            };
+            (RelPath::new(path).expect("a good path"), object)
         };
         Self(files.iter().map(object).collect())
     }
@@ -33,6 +43,7 @@ impl Memory {
     /// In the form of [`Memory::new`].
     fn shown(&self) -> Vec<(String, String)> {
         let shown = |(path, object): (&RelPath, &Object)| match object {
+            Object::Link(target) => (format!("{path}@link"), target.to_string()),
             Object::File(bytes, mode) => {
                 let mode = if *mode == 0o644 { String::new() } else { format!("@{mode:o}") };
                 (format!("{path}{mode}"), bytes.to_str_lossy().into_owned())
@@ -51,6 +62,9 @@ impl Memory {
                 let mode = if file.metadata_from.is_some() { *mode } else { mode & !0o022 };
                 self.0.insert(file.path.clone(), Object::File(new.to_vec(), mode));
             }
+            (crate::disk::Node::Link { target }, _) => {
+                self.0.insert(file.path.clone(), Object::Link(target.clone()));
+            }
             _ => {
                 self.0.remove(&file.path);
             }
@@ -62,7 +76,7 @@ impl Source for Memory {
     fn resolve(&self, written: &BatchPath, _last: LastLink) -> Result<Target, Refusal> {
         let outside = || Refusal::new(Code::OutsideRoot, "outside");
         let mut names: Vec<&[u8]> = Vec::new();
-        for name in written.0.split_str("/") {
+        for name in written.written.split_str("/") {
             match name {
                 b"" | b"." => {}
                 b".." => drop(names.pop().ok_or_else(outside)?),
@@ -78,6 +92,7 @@ impl Source for Memory {
         let stat = |kind, mode| Stat { kind, mode, size: 0, links: 1, owner: 0, group: 0, stamp, mount: 0 };
         Ok(match self.0.get(path) {
             Some(Object::File(_, mode)) => Some(stat(Kind::File, *mode)),
+            Some(Object::Link(_)) => Some(stat(Kind::Link, 0o777)),
             None => self.is_folder(path).then(|| stat(Kind::Directory, 0o755)),
         })
     }
@@ -87,6 +102,13 @@ impl Source for Memory {
             return Err(io::ErrorKind::NotFound.into());
         };
         Ok((bytes.clone(), self.stat(path)?.expect("stands there")))
+    }
+
+    fn read_link(&self, path: &RelPath) -> io::Result<BString> {
+        match self.0.get(path) {
+            Some(Object::Link(target)) => Ok(target.clone()),
+            _ => Err(io::ErrorKind::InvalidInput.into()),
+        }
     }
 
     fn list(&self, path: &RelPath) -> io::Result<Vec<BString>> {
@@ -117,8 +139,17 @@ fn run(batch: &str, before: &[(&str, &str)], options: Options) -> Result<(Memory
     let set = input::parse(batch.as_bytes(), &reading).map_err(|failed| {
         failed.errors.iter().map(|e| format!("{} {}", e.code, e.message)).collect::<Vec<_>>()
     })?;
+    run_set(&set, before, options)
+}
+
+/// The same for a change set.
+fn run_set(
+    set: &ChangeSet,
+    before: &[(&str, &str)],
+    options: Options,
+) -> Result<(Memory, Plan), Vec<String>> {
     let (tree, sink) = (Memory::new(before), Collected::default());
-    match plan(&set, &tree, &options, &sink) {
+    match plan(set, &tree, &options, &sink) {
         Ok(plan) => {
             let mut after = tree.clone();
             let files = sink.0.into_inner().expect("no panic");
@@ -235,4 +266,53 @@ fn a_byte_order_mark_never_comes_or_goes_silently() {
     }
     let (_, plan) = run(&replacing("a", "b", ""), &[("f", "\u{feff}a\n")], Options::default()).expect("fits");
     assert!(plan.warnings.is_empty());
+}
+
+/// A change set of one operation on `f`, planned where links are allowed; in the form of [`Memory::shown`].
+fn acting(action: Action, mode: Option<Mode>, before: &[(&str, &str)]) -> Result<Vec<String>, Vec<String>> {
+    let origin = Origin { entry: 1, hunk: 0, line: 1 };
+    let operation = FileOperation { path: "f".into(), action, expects: Precondition::Any, mode, origin };
+    let set = ChangeSet { format: Format::Diff, operations: vec![operation], warnings: Vec::new() };
+    let options = Options { allow_symlinks: true, ..Options::default() };
+    let (tree, plan) = run_set(&set, before, options)?;
+    let actions = plan.files.iter().map(|file| file.action.as_str().to_owned());
+    Ok(actions.chain(tree.shown().into_iter().map(|(path, text)| format!("{path} {text}"))).collect())
+}
+
+#[test]
+fn modes_are_part_of_the_plan() {
+    let create = |content: &str| Action::Create { content: content.into(), existing: Existing::Refuse };
+    let modify = || Action::Modify { steps: Vec::new() };
+    let run = |action, mode, before, expected: &[&str]| {
+        assert_eq!(
+            acting(action, Some(mode), before).as_deref(),
+            Ok(&expected.iter().map(ToString::to_string).collect::<Vec<_>>()[..])
+        );
+    };
+    run(modify(), Mode::Executable, &[("f@640", "a")], &["mode", "f@750 a"]);
+    run(modify(), Mode::Regular, &[("f@755", "a")], &["mode", "f a"]);
+    run(create("x"), Mode::Executable, &[], &["create", "f@755 x"]);
+    run(create("d/x"), Mode::Link, &[], &["create", "f@link d/x"]);
+    run(Action::Delete { steps: Vec::new() }, Mode::Link, &[("f@link", "g")], &["delete"]);
+    let refused = |action, mode, before| acting(action, Some(mode), before).expect_err("refused");
+    assert_eq!(refused(create("../x"), Mode::Link, &[]), ["outside-root f"]);
+    assert_eq!(refused(modify(), Mode::Link, &[("f", "a")]), ["not-regular f"]);
+    assert_eq!(refused(modify(), Mode::Regular, &[("f@link", "a")]), ["not-regular f"]);
+    assert_eq!(refused(create("x"), Mode::Submodule, &[]), ["not-regular f"]);
+}
+
+#[test]
+fn copies_keep_their_source() {
+    let copy = |to: &str| Action::Copy { to: to.into(), steps: Vec::new() };
+    let found = acting(copy("g"), None, &[("f@755", "a\n")]).expect("fits");
+    assert_eq!(found, ["none", "create", "f@755 a\n", "g@755 a\n"]);
+    assert_eq!(acting(copy("g"), None, &[("f", ""), ("g", "")]).expect_err("refused"), ["exists g"]);
+    assert_eq!(acting(copy("f"), None, &[("f", "")]).expect_err("refused"), ["exists f"]);
+}
+
+#[test]
+fn a_deletion_that_says_what_it_removes_removes_no_more() {
+    let delete = || Action::Delete { steps: vec![Step { hunks: Vec::new() }] };
+    assert_eq!(acting(delete(), None, &[("f", "")]).expect("fits"), ["delete"]);
+    assert_eq!(acting(delete(), None, &[("f", "a")]).expect_err("refused"), ["no-match f"]);
 }

@@ -39,7 +39,8 @@ pub(super) enum Now {
     Absent,
     File(Content),
     Folder,
-    Link,
+    /// Its bytes are the target.
+    Link(Content),
     Special,
 }
 
@@ -54,6 +55,18 @@ pub(super) struct Content {
     pub added: usize,
     pub removed: usize,
     pub hunks: Vec<PlacedHunk>,
+}
+
+impl Content {
+    /// The file that stands at `path`.
+    fn on_disk(path: &RelPath, bytes: Arc<[u8]>, mode: u32) -> Self {
+        Self { origin: Some(path.clone()), ..Self::new(bytes, mode) }
+    }
+
+    /// A file that the batch makes.
+    pub(super) fn new(bytes: Arc<[u8]>, mode: u32) -> Self {
+        Self { bytes, origin: None, mode, added: 0, removed: 0, hunks: Vec::new() }
+    }
 }
 
 impl<'a> Tree<'a> {
@@ -101,7 +114,7 @@ impl<'a> Tree<'a> {
         let mut known = false;
         while let Some(folder) = above.filter(|f| !f.is_root()) {
             match self.now(&folder) {
-                Some(Now::File(_) | Now::Link | Now::Special) => return Err(no_folder(&folder)),
+                Some(Now::File(_) | Now::Link(_) | Now::Special) => return Err(no_folder(&folder)),
                 Some(Now::Absent | Now::Folder) => {}
                 None if known => {}
                 None => match self.source.stat(&folder).map_err(|e| io_refusal("look at", &folder, &e))? {
@@ -112,7 +125,8 @@ impl<'a> Tree<'a> {
             }
             above = folder.parent();
         }
-        let below = self.slots.iter().find(|s| s.path.is_below(path) && matches!(s.now, Now::File(_)));
+        let below =
+            self.slots.iter().find(|s| s.path.is_below(path) && matches!(s.now, Now::File(_) | Now::Link(_)));
         if let Some(file) = below {
             return Err(Refusal::new(
                 Code::NotRegular,
@@ -172,20 +186,18 @@ fn load(source: &dyn Source, path: &RelPath, entry: usize) -> Result<Slot, Refus
     Ok(match stat.map(|s| s.kind) {
         None => empty(Node::Absent, Now::Absent),
         Some(Kind::Directory) => empty(Node::Directory, Now::Folder),
-        Some(Kind::Link) => empty(Node::Absent, Now::Link),
+        Some(Kind::Link) => {
+            let target = source.read_link(path).map_err(|e| io_refusal("read the link", path, &e))?;
+            let bytes: Arc<[u8]> = Arc::from(&target[..]);
+            let content = Content::on_disk(path, Arc::clone(&bytes), 0o777);
+            Slot { old: Some(bytes), ..empty(Node::Link { target }, Now::Link(content)) }
+        }
         Some(Kind::Special) => empty(Node::Absent, Now::Special),
         Some(Kind::File) => {
             let (bytes, stat) = source.read(path).map_err(|e| io_refusal("read", path, &e))?;
             let bytes: Arc<[u8]> = bytes.into();
             let before = Node::File { hash: Hash::of(&bytes), mode: stat.mode, size: bytes.len() as u64 };
-            let content = Content {
-                bytes: Arc::clone(&bytes),
-                origin: Some(path.clone()),
-                mode: stat.mode,
-                added: 0,
-                removed: 0,
-                hunks: Vec::new(),
-            };
+            let content = Content::on_disk(path, Arc::clone(&bytes), stat.mode);
             Slot {
                 old: Some(bytes),
                 seen: Some(stat.stamp),

@@ -3,7 +3,7 @@
 use super::protect::is_git_name;
 use super::{LastLink, Refusal, Source, Target};
 use crate::disk::{Disk, Folders, Kind, Stat};
-use crate::edit::{BatchPath, Code, RelPath};
+use crate::edit::{BatchPath, Code, PathBase, RelPath};
 use bstr::{BStr, BString, ByteSlice};
 use std::collections::HashMap;
 use std::io;
@@ -126,8 +126,9 @@ impl Walk {
 }
 
 impl<D: Disk> WorkTree<'_, D> {
-    fn start(&self, written: &BStr) -> Result<Walk, Refusal> {
-        let mut walk = Walk { todo: Vec::new(), at: self.start.base.clone(), links: 0 };
+    fn start(&self, path: &BatchPath) -> Result<Walk, Refusal> {
+        let written = path.written.as_bstr();
+        let mut walk = Walk { todo: Vec::new(), at: RelPath::root(), links: 0 };
         let drive = written.len() > 1 && written[0].is_ascii_alphabetic() && written[1] == b':';
         if written.is_empty() {
             return Err(Refusal::new(Code::Usage, "the path is empty"));
@@ -140,11 +141,13 @@ impl<D: Disk> WorkTree<'_, D> {
         }
         if written.starts_with(b"/") {
             let rest = self.below_root(written).ok_or_else(|| outside("the path lies outside the root"))?;
-            walk.at = RelPath::root();
             walk.push(rest);
-        } else {
-            walk.push(written);
+            return Ok(walk);
         }
+        if path.base == PathBase::Current {
+            walk.at = self.start.base.clone();
+        }
+        walk.push(written);
         Ok(walk)
     }
 
@@ -203,7 +206,7 @@ fn cannot_look(path: &RelPath, error: &io::Error) -> Refusal {
 
 impl<D: Disk> Source for WorkTree<'_, D> {
     fn resolve(&self, written: &BatchPath, last: LastLink) -> Result<Target, Refusal> {
-        let mut walk = self.start(written.0.as_bstr())?;
+        let mut walk = self.start(written)?;
         let mut via = None;
         while let Some(name) = walk.todo.pop() {
             match self.step(&mut walk, name, last) {
@@ -248,6 +251,10 @@ impl<D: Disk> Source for WorkTree<'_, D> {
 
     fn read(&self, path: &RelPath) -> io::Result<(Vec<u8>, Stat)> {
         self.folders.disk().read(&self.folders.parent(path)?, path.name())
+    }
+
+    fn read_link(&self, path: &RelPath) -> io::Result<BString> {
+        self.folders.disk().read_link(&self.folders.parent(path)?, path.name())
     }
 
     fn list(&self, path: &RelPath) -> io::Result<Vec<BString>> {

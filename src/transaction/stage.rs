@@ -138,7 +138,7 @@ impl<'a, D: Disk + Clone> Staging<'a, D> {
                     let mode = match &file.metadata_from {
                         Some(from) => {
                             let source = self.ground.folders.parent(from)?;
-                            disk.create_like(to, bytes, (&source, from.name()))?;
+                            disk.create_like(to, bytes, (&source, from.name()), *mode)?;
                             *mode
                         }
                         None => {

@@ -51,6 +51,9 @@ pub(crate) struct ApplyArgs {
     /// Change read-only files too; they stay read-only
     #[arg(long)]
     force_read_only: bool,
+    /// Make, change and remove symbolic links that lead to places inside the root
+    #[arg(long)]
+    allow_symlinks: bool,
     /// Let lines like `# ...` stand for any text in between
     #[arg(long)]
     placeholders: bool,
@@ -160,7 +163,11 @@ impl ApplyArgs {
             format: self.format.known(),
             default_path: self.path.as_deref().map(BatchPath::from),
             placeholders: self.placeholders,
-            plan: plan::Options { overwrite: self.overwrite, force_read_only: self.force_read_only },
+            plan: plan::Options {
+                overwrite: self.overwrite,
+                force_read_only: self.force_read_only,
+                allow_symlinks: self.allow_symlinks,
+            },
             record: self.record(),
             hooks: if self.no_hooks { Hooks::Skip } else { Hooks::Run },
             durability: self.durability.map(|level| match level {

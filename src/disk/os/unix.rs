@@ -92,10 +92,11 @@ impl Disk for OsDisk {
         (dir, name): (&Self::Dir, &BStr),
         bytes: &[u8],
         like: (&Self::Dir, &BStr),
+        mode: u32,
     ) -> io::Result<()> {
         let source = open_file(like.0, like.1, OFlags::RDONLY | OFlags::NONBLOCK)?;
         // Nobody else may read it before it has its own permissions.
-        take_over(&source, &create_file(dir, name, bytes, 0o600)?)
+        take_over(&source, &create_file(dir, name, bytes, 0o600)?, Some(mode))
     }
 
     fn overwrite_synced(&self, dir: &Self::Dir, name: &BStr, offset: u64, bytes: &[u8]) -> io::Result<()> {
@@ -144,7 +145,7 @@ impl Disk for OsDisk {
 
     fn copy_metadata(&self, from: (&Self::Dir, &BStr), to: (&Self::Dir, &BStr)) -> io::Result<()> {
         let source = open_file(from.0, from.1, OFlags::RDONLY | OFlags::NONBLOCK)?;
-        take_over(&source, &open_file(to.0, to.1, OFlags::RDONLY | OFlags::NONBLOCK)?)
+        take_over(&source, &open_file(to.0, to.1, OFlags::RDONLY | OFlags::NONBLOCK)?, None)
     }
 
     fn set_mode(&self, dir: &Self::Dir, name: &BStr, mode: u32) -> io::Result<()> {
@@ -265,8 +266,8 @@ fn create_file(dir: &OwnedFd, name: &BStr, bytes: &[u8], mode: u32) -> io::Resul
     Ok(file)
 }
 
-/// Mode, owner, access lists and attributes of one open file for another.
-fn take_over(source: &File, copy: &File) -> io::Result<()> {
+/// Owner, access lists and attributes of one open file for another, and `mode`, or else the one it has.
+fn take_over(source: &File, copy: &File, mode: Option<u32>) -> io::Result<()> {
     let (old, new) = (rustix::fs::fstat(source)?, rustix::fs::fstat(copy)?);
     if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid) {
         let (owner, group) = (rustix::fs::Uid::from_raw(old.st_uid), rustix::fs::Gid::from_raw(old.st_gid));
@@ -274,7 +275,7 @@ fn take_over(source: &File, copy: &File) -> io::Result<()> {
     }
     xattr::copy(source, copy)?;
     // Last: changing owner or access list changes the bits.
-    let mode = kept_mode(bits(&old));
+    let mode = mode.unwrap_or_else(|| kept_mode(bits(&old)));
     if mode != bits(&new) & 0o7777 || xattr::has_access_list(copy) {
         rustix::fs::fchmod(copy, permissions(mode))?;
     }
