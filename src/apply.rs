@@ -26,6 +26,8 @@ pub struct Options {
     pub default_path: Option<BatchPath>,
     /// Whether `# ...` lines stand for any text in between.
     pub placeholders: bool,
+    /// How many leading folders of the names in a diff are no part of them; `None` finds it out.
+    pub strip: Option<usize>,
     /// What the plan may do.
     pub plan: plan::Options,
     /// What is recorded in git.
@@ -56,6 +58,7 @@ impl Default for Options {
             format: None,
             default_path: None,
             placeholders: false,
+            strip: None,
             plan: plan::Options::default(),
             record: Record::Nothing,
             hooks: Hooks::Run,
@@ -234,6 +237,7 @@ impl<'a> Run<'a> {
             format: self.options.format,
             default_path: self.options.default_path.clone(),
             placeholders: self.options.placeholders,
+            strip: self.options.strip,
             exists: &exists,
         };
         let batch = input::parse(input, &options)?;

@@ -1,6 +1,6 @@
 //! The change set: what every parser returns and the planner takes (formats.md, last section).
 
-use super::{Tag, Text, WarningCode};
+use super::{BinaryChange, Tag, Text, WarningCode};
 use bstr::BString;
 use std::fmt;
 
@@ -207,6 +207,8 @@ pub enum Locator {
     Lines(LineHunk),
     /// Fills a file that is there and empty.
     Fill(Text),
+    /// The whole file, byte by byte; alone in its step.
+    Binary(BinaryChange),
 }
 
 /// A hunk of whole lines: context, removals, additions.

@@ -2,6 +2,7 @@
 //!
 //! Pure data and pure functions: nothing here opens a file, reads a clock or prints.
 
+mod binary;
 mod change;
 mod code;
 mod hash;
@@ -10,6 +11,7 @@ mod path;
 mod text;
 mod text_edit;
 
+pub use binary::{BinaryChange, BinaryError};
 pub use change::{
     Action, BatchPath, ChangeSet, Existing, FileOperation, Format, Hunk, InputWarning, LineHunk, Locator,
     Mode, Occurrence, Origin, PathBase, Precondition, Row, Step,

@@ -9,6 +9,8 @@
 mod body;
 mod detect;
 mod diff;
+mod diff_files;
+mod diff_header;
 mod draft;
 mod edits;
 mod entry;
@@ -44,6 +46,9 @@ pub struct Options<'a> {
     pub default_path: Option<BatchPath>,
     /// Whether `# ...` lines stand for any text in between (`--placeholders`).
     pub placeholders: bool,
+    /// How many leading folders of the names in a diff are no part of them (`--strip`); `None` takes `a/` and `b/`
+    /// off where they are there.
+    pub strip: Option<usize>,
     /// Whether this path, as written, exists. Asked for fence headers only.
     pub exists: &'a dyn Fn(&str) -> bool,
 }

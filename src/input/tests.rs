@@ -8,7 +8,13 @@ const BLOCK: &str = "<<<<<<< ORIGINAL\na\n=======\nb\n>>>>>>> UPDATED\n";
 
 fn options(path: Option<&str>) -> Options<'static> {
     let default_path = path.map(BatchPath::from);
-    Options { format: None, default_path, placeholders: false, exists: &|path| path == "my file" }
+    Options {
+        format: None,
+        default_path,
+        placeholders: false,
+        strip: None,
+        exists: &|path| path == "my file",
+    }
 }
 
 /// Operations as `entry@line path verb…`, warnings as `~code`, errors as `code entry@line: message`.
@@ -61,6 +67,9 @@ fn step(step: &crate::edit::Step) -> String {
                     Occurrence::Exactly(n) => format!(" x{n}"),
                 };
                 format!("{}@{} {}>{}{times}", hunk.origin.hunk, hunk.origin.line, &**old, &**new)
+            }
+            Locator::Binary(change) => {
+                format!("{change:?}").split('(').next().unwrap_or_default().to_lowercase()
             }
             Locator::Fill(new) => format!("fill {}", &**new),
             Locator::Pieces(pieces) => format!("{} pieces", pieces.len()),
@@ -328,7 +337,6 @@ fn envelope_faults() {
 fn forms_that_come_later_are_named() {
     for (input, format) in [
         ("[f#01234567]\nDEL 1\n", "hashline"),
-        ("--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n", "diff"),
         ("f\n<<<<<<< SEARCH\n", "blocks"),
         ("{\"changes\":{}}", "lsp"),
         ("{\"reason\":\"build-finished\"}", "suggestions"),
@@ -359,6 +367,54 @@ fn bytes_that_are_no_text() {
     check(&marked, &["patch-many", "1@1 f modify [1@1 a>b]"]);
 }
 
+#[test]
+fn diffs() {
+    let plain = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n";
+    check(plain, &["diff", "1@1 f modify [1@3 2 rows]"]);
+    let git = |lines: &str| format!("diff --git a/f b/f\n{lines}");
+    check(&git(&format!("index 1..2 100644\n{plain}")), &["diff", "1@1 /f modify [1@5 2 rows]"]);
+    check(&git("old mode 100644\nnew mode 100755\n"), &["diff", "1@1 /f executable modify"]);
+    check(&git("deleted file mode 100644\n"), &["diff", "1@1 /f delete []"]);
+    let created = "new file mode 100644\n--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+x\n";
+    check(&git(created), &["diff", "1@1 /f regular create \"x\\n\""]);
+    check("diff --git a/f b/g\nrename from f\nrename to g\n", &["diff", "1@1 /f move g"]);
+    check("diff --git a/f b/g\ncopy from f\ncopy to g\n", &["diff", "1@1 /f copy g"]);
+    check(&git("Binary files a/f and b/f differ\n"), &["diff", "1@1 /f modify [untold]"]);
+    check(&git("GIT binary patch\nliteral 0\nx\n"), &["diff", "1@1 /f modify [patch]"]);
+    check(&format!("Text\n```diff\n{plain}```\n"), &["fenced", "1@3 f modify [1@5 2 rows]"]);
+    check(&format!("Text\n\n{plain}"), &["diff", "1@3 f modify [1@5 2 rows]"]);
+    check(&plain.replace('\n', "\r\n"), &["diff", "1@1 f modify [1@3 2 rows]"]);
+    let counted = [
+        "diff",
+        "1@1 f modify [1@3 2 rows]",
+        "~counts-ignored hunk 1: the counts of the header do not fit the body; the body counts",
+    ];
+    check(&plain.replace("-1 ", "-1,7 "), &counted);
+}
+
+#[test]
+fn diffs_faults() {
+    let of = |hunk: &str, expected: &str| check(&format!("--- a/f\n+++ b/f\n{hunk}"), &[expected]);
+    of("", "parse 1@1: the diff changes nothing of the file");
+    of("@@ -1 +1 @@\n a\n", "parse 1@3: the diff changes nothing: all its lines are context");
+    of(
+        "@@ -1 +1 @@\n+a\n",
+        "parse 1@3: the hunk adds lines, and neither its text nor its header says after which line",
+    );
+    check(
+        "--- /dev/null\n+++ b/f\n@@ -0,0 +1,2 @@\n a\n+b\n",
+        &["parse 1@3: a new file has a line that is not added"],
+    );
+    check(
+        "diff --git a/f b/f\nBinary files x differ\nold mode 1\n",
+        &["parse -@1: the header of the file: error parsing patches at byte 0: invalid file mode: 1"],
+    );
+    check(
+        "diff --git a/f b/f\ndeleted file mode 100644\n\nBinary files g and h differ\n",
+        &["parse -@4: `Binary files g and h differ` holds no bytes to apply"],
+    );
+}
+
 /// Valid batches to be broken.
 fn seeds() -> Vec<String> {
     let ops = r#"[{"path":"f","op":"update","diff":"@@ -1,2 +1,2 @@ é\n a\n-b\n+c\n\\ No newline at end of file\n"}]"#;
@@ -369,6 +425,8 @@ fn seeds() -> Vec<String> {
         format!("Text\r\n  ~~~~patch_many 'a b' c\r\n{BLOCK}{BLOCK}  ~~~~\n> ```patch é\n> {BLOCK}\n```\n"),
         format!("=== PATH: f ===\n{}=== PATH: é ===\n{BLOCK}", BLOCK.replace("a\n", "# ...\né\n")),
         r#"{"calls":[{"tool":"file_edit","args":["é","a","b","replace_all=true"]},{"path":"f","content":"x"}]}"#.into(),
+        "From 1\n---\n\ndiff --git a/é b/f\nnew mode 100755\nrename from é\nrename to f\n--- a/é\n+++ b/f\n@@ -1,2 +1 @@ é\n é\n-- x\n\\ No\n-- \n".into(),
+        "diff --git \"a/\\303\" b/f\nGIT binary patch\nliteral 9\nQcmeAS@N;MQ|Bsmk01_qxa{vGU\n\ndelta 8\nx\n\n".into(),
         envelope_of("*** Update File: é\n*** Move to: f\n@@ c\n-é\n\n*** End of File\n*** Add File: f\n+é\n"),
         "@@ class é: @@ def\n@@ lines 3-5\n-é\n+\n*** End of File\n@@\n".to_owned(),
     ]
@@ -378,7 +436,7 @@ fn survives(input: &[u8]) {
     for format in [None, Some(Format::Fenced), Some(Format::Diff), Some(Format::Ops), Some(Format::Envelope)]
     {
         let default_path = format.map(|_| BatchPath::from("f"));
-        let options = Options { format, default_path, placeholders: true, exists: &|_| false };
+        let options = Options { format, default_path, placeholders: true, strip: None, exists: &|_| false };
         if let Err(failed) = parse(input, &options) {
             assert!(!failed.errors.is_empty());
         }
@@ -401,7 +459,7 @@ proptest! {
 
     #[test]
     fn broken_batches_are_read_or_refused(
-        seed in 0usize..8, cuts in proptest::collection::vec((any::<u16>(), 0usize..8, "\\PC{0,3}"), 1..5)
+        seed in 0usize..10, cuts in proptest::collection::vec((any::<u16>(), 0usize..8, "\\PC{0,3}"), 1..5)
     ) {
         let mut text = seeds().swap_remove(seed).into_bytes();
         for (at, length, put) in cuts {

@@ -2,7 +2,7 @@
 
 use super::outcome::append_step;
 use super::tree::{Content, Now, Slot, Tree};
-use super::{Options, Refusal, Source, Target, mode, step};
+use super::{Options, Refusal, Source, Target, binary, mode, step};
 use crate::disk::Node;
 use crate::edit::{
     Action, Code, Existing, FileOperation, Mode, Precondition, RelPath, Step, Warning, WarningCode,
@@ -95,7 +95,8 @@ impl<'a> Composer<'a> {
 
     /// The file after all steps. A step that fails is told and left out, so that later ones are tried too.
     fn edit(&self, path: &RelPath, mut content: Content, steps: &[Step]) -> Result<Content, Vec<Refusal>> {
-        if !steps.is_empty() && self.source.is_binary(path) {
+        let is_text = |step: &Step| binary::change(step).is_none();
+        if steps.iter().any(is_text) && self.source.is_binary(path) {
             let message = "the attributes declare the file binary";
             return Err(vec![Refusal::new(Code::NotText, message)]);
         }

@@ -3,6 +3,7 @@
 //! Pure but for reading through [`Source`]. A plan holds names, hashes and line numbers; contents go through the
 //! bounded [`Sink`] as they are resolved. Every refusal of a batch is collected.
 
+mod binary;
 mod compose;
 mod document;
 mod excerpt;

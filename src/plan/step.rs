@@ -2,7 +2,7 @@
 
 use super::document::Document;
 use super::outcome::{LineRange, PlacedHunk};
-use super::{Refusal, line_place, text_place};
+use super::{Refusal, binary, line_place, text_place};
 use crate::edit::{Code, Hunk, Locator, Replacement, Step, TextEdit, WarningCode};
 
 /// The text after a step, and where its hunks landed.
@@ -31,6 +31,9 @@ pub(super) struct Located {
 /// # Errors
 /// Every hunk that has no place, or not one only, or that overlaps another.
 pub(super) fn run(content: &[u8], step: &Step) -> Result<StepDone, Vec<Refusal>> {
+    if let Some((hunk, change)) = binary::change(step) {
+        return binary::run(content, hunk, change);
+    }
     let doc = Document::new(content).map_err(|refusal| vec![refusal.at(step_origin(step))])?;
     let located = locate(&doc, &step.hunks)?;
     write(&doc, step, located)
@@ -53,6 +56,9 @@ fn locate(doc: &Document<'_>, hunks: &[Hunk]) -> Result<Vec<Located>, Vec<Refusa
             Locator::Text { old, new } => text_place::text(doc, hunk.occurrence, old, new),
             Locator::Pieces(pieces) => text_place::pieces(doc, pieces),
             Locator::Fill(new) => text_place::fill(doc, new),
+            Locator::Binary(_) => {
+                Err(Refusal::new(Code::NotText, "a binary change beside changes of the text"))
+            }
         };
         match found {
             Ok(found) => located.push((i, found)),

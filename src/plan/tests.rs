@@ -134,8 +134,13 @@ impl Sink for Collected {
 
 /// The outcome of `batch`: the tree and the plan, or the refusals as `code path`.
 fn run(batch: &str, before: &[(&str, &str)], options: Options) -> Result<(Memory, Plan), Vec<String>> {
-    let reading =
-        input::Options { format: None, default_path: None, placeholders: false, exists: &|_| false };
+    let reading = input::Options {
+        format: None,
+        default_path: None,
+        placeholders: false,
+        strip: None,
+        exists: &|_| false,
+    };
     let set = input::parse(batch.as_bytes(), &reading).map_err(|failed| {
         failed.errors.iter().map(|e| format!("{} {}", e.code, e.message)).collect::<Vec<_>>()
     })?;
@@ -315,4 +320,75 @@ fn a_deletion_that_says_what_it_removes_removes_no_more() {
     let delete = || Action::Delete { steps: vec![Step { hunks: Vec::new() }] };
     assert_eq!(acting(delete(), None, &[("f", "")]).expect("fits"), ["delete"]);
     assert_eq!(acting(delete(), None, &[("f", "a")]).expect_err("refused"), ["no-match f"]);
+}
+
+/// A git diff of `f` with these lines below `diff --git`.
+fn git(lines: &str) -> String {
+    format!("diff --git a/f b/f\n{lines}")
+}
+
+#[test]
+fn diffs_create_delete_move_and_change_modes() {
+    check(
+        &git("new file mode 100755\n--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+x\n"),
+        &[],
+        &[("f@755", "x\n")],
+    );
+    check(&git("new file mode 100644\nindex 0..e69\n"), &[], &[("f", "")]);
+    let unterminated = "--- /dev/null\n+++ b/f\n@@ -0,0 +1,2 @@\n+x\n+y\n\\ No newline at end of file\n";
+    check(unterminated, &[], &[("f", "x\ny")]);
+    check("--- a/f\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n", &[("f", "x\n")], &[]);
+    refused("--- a/f\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n", &[("f", "x\ny\n")], &["no-match f"]);
+    refused(&git("deleted file mode 100644\n"), &[("f", "x\n")], &["no-match f"]);
+    check(&git("deleted file mode 100644\n"), &[("f", "")], &[]);
+    check(&git("old mode 100644\nnew mode 100755\n"), &[("f", "x\n")], &[("f@755", "x\n")]);
+    let moved = "diff --git a/f b/d/g\nold mode 100644\nnew mode 100755\nrename from f\nrename to d/g\n\
+                 --- a/f\n+++ b/d/g\n@@ -1 +1 @@\n-x\n+y\n";
+    check(moved, &[("f", "x\n")], &[("d/g@755", "y\n")]);
+    let copied = "diff --git a/f b/g\ncopy from f\ncopy to g\n--- a/f\n+++ b/g\n@@ -1 +1 @@\n-x\n+y\n";
+    check(copied, &[("f", "x\n")], &[("f", "x\n"), ("g", "y\n")]);
+    refused(
+        &git("new file mode 120000\n--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+x\n"),
+        &[],
+        &["not-regular f"],
+    );
+    refused(
+        &git(
+            "index 1..2 160000\n--- a/f\n+++ b/f\n@@ -1 +1 @@\n-Subproject commit 1\n+Subproject commit 2\n",
+        ),
+        &[],
+        &["not-regular f"],
+    );
+}
+
+#[test]
+fn numbers_of_a_diff_break_ties_and_place_insertions() {
+    let hunk = |header: &str, rows: &str| format!("--- a/f\n+++ b/f\n@@ {header} @@ fn elsewhere()\n{rows}");
+    let f = |text| [("f", text)];
+    check(&hunk("-2,0 +3", "+new\n"), &f("a\nb\nc\n"), &f("a\nb\nnew\nc\n"));
+    check(&hunk("-0,0 +1", "+new\n"), &f("a\n"), &f("new\na\n"));
+    refused(&hunk("-9,0 +10", "+new\n"), &f("a\n"), &["range f"]);
+    check(&hunk("-2,1 +2,1", "-a\n+A\n"), &f("a\na\n"), &f("a\nA\n"));
+    check(&hunk("-7,1 +7,1", "-b\n+B\n"), &f("a\nb\n"), &f("a\nB\n"));
+    refused(&hunk("-7,1 +7,1", "-a\n+A\n"), &f("a\na\n"), &["ambiguous f"]);
+    check(&hunk("-1,1 +0,0", "--- a\n"), &f("-- a\nb\n"), &f("b\n"));
+    check(&hunk("-1,5 +1,5", "-a\n+A\n b\n\n"), &f("a\nb\n"), &f("A\nb\n"));
+    let two = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+A\n--- a/g\n+++ b/g\n@@ -1 +1 @@\n-y\n+Y\n";
+    refused(two, &[("f", "a\n"), ("g", "x\n")], &["no-match g"]);
+}
+
+#[test]
+fn a_binary_section_is_made_exactly_or_refuses_the_batch() {
+    let literal = "new file mode 100644\nindex 0..1\nGIT binary patch\nliteral 10\nUcmV+l0QLU>0RjUA1qKHQ2>`DEE&u=k\n\n\
+                   literal 0\nKcmV+b0RR6000031\n\n";
+    let text = "diff --git a/g b/g\n--- a/g\n+++ b/g\n@@ -1 +1 @@\n-x\n+y\n";
+    let bytes = "\0\u{1}\u{2}\u{3}\u{4}\u{5}\u{6}\u{7}\u{8}\t";
+    check(&format!("{}{text}", git(literal)), &[("g", "x\n")], &[("f", bytes), ("g", "y\n")]);
+    let changed = literal.replace("new file mode 100644\n", "");
+    refused(&format!("{text}{}", git(&changed)), &[("f", "other"), ("g", "x\n")], &["stale f"]);
+    refused(
+        &format!("{text}{}", git("index 1..2 100644\nBinary files a/f and b/f differ\n")),
+        &[("f", "\0"), ("g", "x\n")],
+        &["not-text f"],
+    );
 }

@@ -54,6 +54,9 @@ pub(crate) struct ApplyArgs {
     /// Make, change and remove symbolic links that lead to places inside the root
     #[arg(long)]
     allow_symlinks: bool,
+    /// Take so many leading folders off the names in a diff
+    #[arg(long, value_name = "N")]
+    strip: Option<usize>,
     /// Let lines like `# ...` stand for any text in between
     #[arg(long)]
     placeholders: bool,
@@ -163,6 +166,7 @@ impl ApplyArgs {
             format: self.format.known(),
             default_path: self.path.as_deref().map(BatchPath::from),
             placeholders: self.placeholders,
+            strip: self.strip,
             plan: plan::Options {
                 overwrite: self.overwrite,
                 force_read_only: self.force_read_only,
