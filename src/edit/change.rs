@@ -171,6 +171,8 @@ pub enum Existing {
     Replace,
     /// Replace it, but not by nothing: to empty a file must be asked for.
     ReplaceByText,
+    /// Fill it when it is empty, and refuse otherwise.
+    Fill,
 }
 
 /// Hunks that see the same text and must not overlap.

@@ -8,7 +8,7 @@ use super::detect::{self, Role};
 use super::draft::{Draft, Head};
 use super::fences::{self, End, Fence};
 use super::gptme::{self, Item, Setting};
-use super::{ParseError, entry, header, read_text};
+use super::{ParseError, blocks, entry, header, read_text};
 use crate::edit::{BatchPath, Code, Format, Precondition};
 
 const LONGER_FENCE: &str = "use a longer fence (````) around blocks that hold fence lines";
@@ -54,9 +54,14 @@ fn outside(body: &Body, fences: &[Fence], draft: &mut Draft<'_>) {
     let mut fences = fences.iter().peekable();
     for (at, line) in body.text.lines().enumerate() {
         while fences.next_if(|f| f.lines.end <= at).is_some() {}
-        let inside = fences.peek().is_some_and(|f| f.lines.contains(&at));
-        if !inside && gptme::is_opener(line) && !line.starts_with("    ") {
-            let fault = Fault::new(at, "a block outside of the fences").hint("put it into a `patch` fence");
+        let inside = fences.peek().filter(|f| f.lines.contains(&at));
+        let lost = match inside {
+            Some(fence) => blocks::is_opener(line) && detect::role(fence).is_none(),
+            None => blocks::is_opener(line) || (gptme::is_opener(line) && !line.starts_with("    ")),
+        };
+        if lost {
+            let fault =
+                Fault::new(at, "a block outside of the edit fences").hint("put it into a `patch` fence");
             draft.faults(body, [fault]);
         }
     }
@@ -70,12 +75,18 @@ fn fence(fence: &Fence, role: Role, outer: &Body, draft: &mut Draft<'_>) {
     }
     match role {
         Role::Json => entry::read(&body, draft),
+        Role::Text(Format::Blocks) => {
+            draft.saw(Format::Blocks);
+            let above: Vec<&str> = outer.text.lines().take(fence.lines.start).collect();
+            // The path may stand on the last line of text, a blank line between.
+            blocks::read_below(&above[above.len().saturating_sub(2)..], &body, draft);
+        }
         Role::Text(format) => read_text(format, &body, draft),
-        Role::Blocks => blocks(fence, &body, outer, draft),
+        Role::Blocks => originals(fence, &body, outer, draft),
     }
 }
 
-fn blocks(fence: &Fence, body: &Body, outer: &Body, draft: &mut Draft<'_>) {
+fn originals(fence: &Fence, body: &Body, outer: &Body, draft: &mut Draft<'_>) {
     let opening = fence.lines.start;
     let paths = match header::paths(header::split(&fence.info).1, draft.options.exists) {
         Ok(paths) => paths,

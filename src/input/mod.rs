@@ -6,6 +6,7 @@
 //! A new text form is one file with a `read(&Body, &mut Draft)` and a line in [`text_reader`]; a new JSON form is
 //! one file with a `read(&Entry, &mut Draft)` and a line in [`entry_reader`].
 
+mod blocks;
 mod body;
 mod detect;
 mod diff;
@@ -49,7 +50,7 @@ pub struct Options<'a> {
     /// How many leading folders of the names in a diff are no part of them (`--strip`); `None` takes `a/` and `b/`
     /// off where they are there.
     pub strip: Option<usize>,
-    /// Whether this path, as written, exists. Asked for fence headers only.
+    /// Whether this path, as written, exists. Asked for fence headers and for lines above blocks only.
     pub exists: &'a dyn Fn(&str) -> bool,
 }
 
@@ -180,6 +181,7 @@ fn text_reader(format: Format) -> Option<fn(&Body, &mut Draft<'_>)> {
         Format::Fenced => Some(fenced::read),
         Format::Envelope => Some(envelope::read),
         Format::Diff => Some(diff::read),
+        Format::Blocks => Some(blocks::read),
         _ => None,
     }
 }

@@ -40,6 +40,7 @@ fn operation(op: &FileOperation) -> String {
         Action::Modify { steps } => format!("modify{}", steps.iter().map(step).collect::<String>()),
         Action::Create { content, existing: Existing::Refuse } => format!("create {:?}", &**content),
         Action::Create { content, existing: Existing::Replace } => format!("rewrite {:?}", &**content),
+        Action::Create { content, existing: Existing::Fill } => format!("fill {:?}", &**content),
         Action::Create { content, .. } => format!("write {:?}", &**content),
         Action::Delete { steps } => format!("delete{}", steps.iter().map(step).collect::<String>()),
         Action::Rename { to, steps } => format!("move {to}{}", steps.iter().map(step).collect::<String>()),
@@ -224,7 +225,7 @@ fn fenced_faults() {
         &two,
         &["parse 1@3: text before the first block: `x`", "parse 2@7: text before the first block: `y`"],
     );
-    check(&format!("{}{BLOCK}", fence("patch f", BLOCK)), &["parse -@9: a block outside of the fences"]);
+    check(&format!("{}{BLOCK}", fence("patch f", BLOCK)), &["parse -@9: a block outside of the edit fences"]);
     check(
         &format!("{}<p>\n```patch g\n{BLOCK}```\n", fence("patch f", BLOCK)),
         &["parse -@10: the `patch` fence stands inside HTML and would be ignored"],
@@ -337,7 +338,6 @@ fn envelope_faults() {
 fn forms_that_come_later_are_named() {
     for (input, format) in [
         ("[f#01234567]\nDEL 1\n", "hashline"),
-        ("f\n<<<<<<< SEARCH\n", "blocks"),
         ("{\"changes\":{}}", "lsp"),
         ("{\"reason\":\"build-finished\"}", "suggestions"),
     ] {
@@ -415,6 +415,47 @@ fn diffs_faults() {
     );
 }
 
+/// A SEARCH/REPLACE block.
+fn search(old: &str, new: &str) -> String {
+    format!("<<<<<<< SEARCH\n{old}=======\n{new}>>>>>>> REPLACE\n")
+}
+
+#[test]
+fn blocks() {
+    let (ab, cd) = (search("a\n", "b\n"), search("c\n", "d\n"));
+    check(&format!("f\n{ab}"), &["blocks", "1@2 f modify [1@2 2 rows]"]);
+    let one = ["blocks", "1@2 f modify [1@2 2 rows, 2@7 2 rows]", "2@13 g modify [1@13 2 rows]"];
+    check(&format!("f\n{ab}{cd}g\n{ab}"), &one);
+    check(&format!("f\n{}", search("", "x\n\n")), &["blocks", "1@2 f fill \"x\\n\\n\""]);
+    check(
+        &format!("Do this:\n\n**f**\n```py\n{ab}```\nand then\n```py\n{cd}```\n"),
+        &["blocks", "1@5 f modify [1@5 2 rows, 2@13 2 rows]"],
+    );
+    check(&format!("Do this:\n\n`f`\n\n```\n{ab}```\n"), &["fenced", "1@6 f modify [1@6 2 rows]"]);
+    assert_eq!(read_all(ab.as_bytes(), &options(Some("f"))), ["blocks", "1@1 f modify [1@1 2 rows]"]);
+    let long = ab
+        .replace("<<<<<<<", "<<<<<<<<<")
+        .replace("=======\n", "=======\n=========\n")
+        .replace(">>>>>>>", ">>>>>>>>>");
+    check(&format!("f\n{long}"), &["blocks", "1@2 f modify [1@2 3 rows]"]);
+    check(&format!("f\n{ab}").replace('\n', "\r\n"), &["blocks", "1@2 f modify [1@2 2 rows]"]);
+}
+
+#[test]
+fn blocks_faults() {
+    let ab = search("a\n", "b\n");
+    check(&ab, &["usage 1@1: the block names no path"]);
+    let of = |text: &str, expected: &str| check(&format!("f\n{text}"), &[expected]);
+    of("<<<<<<< SEARCH\na\n>>>>>>> REPLACE\n", "parse -@4: the block closes without a divider");
+    of("<<<<<<< SEARCH\na\n=======\nb\n", "parse -@2: the block is never closed");
+    of(&ab.replace("=======\n", "=====\n"), "parse -@6: the block closes without a divider");
+    of(&search("a\n=======\n", "b\n"), "parse -@5: a second divider in one block");
+    of(&format!("<<<<<<< SEARCH\na\n{ab}"), "parse -@2: the block is never closed");
+    of(&format!("{ab}>>>>>>> REPLACE\n"), "parse -@7: `REPLACE` closes no block");
+    let mixed = format!("```patch f\n{BLOCK}```\n```py\n{ab}```\n");
+    check(&mixed, &["parse -@9: a block outside of the edit fences"]);
+}
+
 /// Valid batches to be broken.
 fn seeds() -> Vec<String> {
     let ops = r#"[{"path":"f","op":"update","diff":"@@ -1,2 +1,2 @@ é\n a\n-b\n+c\n\\ No newline at end of file\n"}]"#;
@@ -427,6 +468,7 @@ fn seeds() -> Vec<String> {
         r#"{"calls":[{"tool":"file_edit","args":["é","a","b","replace_all=true"]},{"path":"f","content":"x"}]}"#.into(),
         "From 1\n---\n\ndiff --git a/é b/f\nnew mode 100755\nrename from é\nrename to f\n--- a/é\n+++ b/f\n@@ -1,2 +1 @@ é\n é\n-- x\n\\ No\n-- \n".into(),
         "diff --git \"a/\\303\" b/f\nGIT binary patch\nliteral 9\nQcmeAS@N;MQ|Bsmk01_qxa{vGU\n\ndelta 8\nx\n\n".into(),
+        format!("**é**\n\n```x\n{}f\n{}\n```\n", search("a\né\n", "é\nb\n"), search("", "é\n")),
         envelope_of("*** Update File: é\n*** Move to: f\n@@ c\n-é\n\n*** End of File\n*** Add File: f\n+é\n"),
         "@@ class é: @@ def\n@@ lines 3-5\n-é\n+\n*** End of File\n@@\n".to_owned(),
     ]
@@ -459,7 +501,7 @@ proptest! {
 
     #[test]
     fn broken_batches_are_read_or_refused(
-        seed in 0usize..10, cuts in proptest::collection::vec((any::<u16>(), 0usize..8, "\\PC{0,3}"), 1..5)
+        seed in 0usize..11, cuts in proptest::collection::vec((any::<u16>(), 0usize..8, "\\PC{0,3}"), 1..5)
     ) {
         let mut text = seeds().swap_remove(seed).into_bytes();
         for (at, length, put) in cuts {

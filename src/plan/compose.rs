@@ -131,6 +131,9 @@ impl<'a> Composer<'a> {
         let new = match &slot.now {
             Now::File(_) if replace => {
                 let old = self.file(entry, path).map_err(|r| vec![r])?;
+                if existing == Existing::Fill && !old.bytes.is_empty() {
+                    return Err(vec![filled_already(path)]);
+                }
                 if existing == Existing::ReplaceByText && bytes.is_empty() && !old.bytes.is_empty() {
                     return Err(vec![emptied(path)]);
                 }
@@ -233,6 +236,11 @@ impl<'a> Composer<'a> {
 fn exists(path: &RelPath) -> Refusal {
     Refusal::new(Code::Exists, format!("{path} exists already"))
         .hint("delete it in the batch first, or run with --overwrite")
+}
+
+fn filled_already(path: &RelPath) -> Refusal {
+    Refusal::new(Code::Usage, format!("an empty old text makes or fills a file, and {path} has content"))
+        .hint("put the lines that the new text shall stand beside into the old text")
 }
 
 fn emptied(path: &RelPath) -> Refusal {

@@ -392,3 +392,26 @@ fn a_binary_section_is_made_exactly_or_refuses_the_batch() {
         &["not-text f"],
     );
 }
+
+/// A SEARCH/REPLACE block for `f`.
+fn search(old: &str, new: &str) -> String {
+    format!("f\n<<<<<<< SEARCH\n{old}=======\n{new}>>>>>>> REPLACE\n")
+}
+
+#[test]
+fn blocks_of_one_path_see_the_file_as_it_was() {
+    let two = format!("{}{}", search("pin\non\n", "pin\ngen\non\n"), search("gen\n", ""));
+    check(&two, &[("f", "pin\non\nmid\ngen\n")], &[("f", "pin\ngen\non\nmid\n")]);
+    let turned = format!("{}{}", search("b\n", "B\n"), search("a\n", "A\n"));
+    check(&turned, &[("f", "a\r\nb\n")], &[("f", "A\r\nB\n")]);
+    check(&search("x = 1\n", "y\n"), &[("f", "max = 1\nx = 1\n")], &[("f", "max = 1\ny\n")]);
+    refused(&search("a\n", "b\n"), &[("f", "a\na\n")], &["ambiguous f"]);
+    refused(&search("a\n", "b\n"), &[("g", "a\n")], &["missing f"]);
+}
+
+#[test]
+fn an_empty_search_makes_or_fills_a_file() {
+    check(&search("", "x\n"), &[], &[("f", "x\n")]);
+    check(&search("", "x\n"), &[("f@755", "")], &[("f@755", "x\n")]);
+    refused(&search("", "x\n"), &[("f", "a")], &["usage f"]);
+}
