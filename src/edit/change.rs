@@ -1,6 +1,6 @@
 //! The change set: what every parser returns and the planner takes (formats.md, last section).
 
-use super::{BinaryChange, Tag, Text, WarningCode};
+use super::{BinaryChange, Tag, Text, WarningCode, WeakTag};
 use bstr::BString;
 use std::fmt;
 
@@ -149,6 +149,19 @@ pub enum Action {
     },
 }
 
+impl Action {
+    /// Its steps; none for the creation of a file.
+    pub fn steps(&self) -> &[Step] {
+        match self {
+            Self::Modify { steps }
+            | Self::Delete { steps }
+            | Self::Rename { steps, .. }
+            | Self::Copy { steps, .. } => steps,
+            Self::Create { .. } => &[],
+        }
+    }
+}
+
 /// The kinds of files that git tells apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mode {
@@ -209,8 +222,37 @@ pub enum Locator {
     Lines(LineHunk),
     /// Fills a file that is there and empty.
     Fill(Text),
+    /// By the numbers of the lines that `rows` replace, from 1, in the version that the entry names.
+    LineRange {
+        /// First line.
+        first: usize,
+        /// Last line, inclusive.
+        last: usize,
+        /// Texts without terminator; none to delete the lines.
+        rows: Vec<Text>,
+    },
+    /// By the number of a line beside which `rows` come.
+    Gap {
+        /// Where.
+        gap: Gap,
+        /// Texts without terminator.
+        rows: Vec<Text>,
+    },
     /// The whole file, byte by byte; alone in its step.
     Binary(BinaryChange),
+}
+
+/// A place between two lines, which count from 1.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Gap {
+    /// Before the first line.
+    Start,
+    /// Before this line.
+    Before(usize),
+    /// After this line.
+    After(usize),
+    /// After the last line.
+    End,
 }
 
 /// A hunk of whole lines: context, removals, additions.
@@ -277,6 +319,8 @@ pub enum Precondition {
     Any,
     /// The bytes have a hash that starts with this tag.
     Tagged(Tag),
+    /// The text has this tag of other tools.
+    WeaklyTagged(WeakTag),
     /// The folder that holds the path is there.
     FolderExists,
 }

@@ -96,6 +96,10 @@ codes! {
         UnknownKey = "unknown-key",
         /// A number or truth value of an entry is written as a string.
         StringArgs = "string-args",
+        /// The version is named by a short tag of other tools.
+        WeakTag = "weak-tag",
+        /// New lines repeat those beside them, or leave a bracket open or closed that was not.
+        BoundaryEcho = "boundary-echo",
         /// Replacing the file separates it from its other hard links.
         HardLink = "hard-link",
         /// The path is a symbolic link; the file it names was edited.

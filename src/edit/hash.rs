@@ -1,5 +1,6 @@
-//! BLAKE3 hashes of file contents, and the short tags that name a version of a file.
+//! BLAKE3 hashes of file contents, and the short tags that name a version of a file, ours and those of other tools.
 
+use super::split_bom;
 use std::fmt;
 
 /// The BLAKE3 hash of a file's exact bytes (32 bytes; 64 lower-case hex digits when shown).
@@ -85,6 +86,43 @@ impl fmt::Display for Tag {
     }
 }
 
+/// The short tag of other tools: 16 bits, so that it tells versions apart only by and large (formats.md).
+///
+/// The low 16 bits of xxHash32 with seed 0 over the text without byte order mark, CRLF as LF, and blanks, tabs and CR
+/// off the end of each line.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct WeakTag(u16);
+
+impl WeakTag {
+    /// Reads a tag as written in a batch. `None` unless it is 4 hex digits.
+    pub fn parse(written: &str) -> Option<Self> {
+        let good = written.len() == 4 && written.bytes().all(|b| b.is_ascii_hexdigit());
+        good.then(|| u16::from_str_radix(written, 16).ok().map(Self)).flatten()
+    }
+
+    /// The tag of a file with these bytes.
+    pub fn of(bytes: &[u8]) -> Self {
+        let mut text = Vec::with_capacity(bytes.len());
+        for line in split_bom(bytes).1.split_inclusive(|b| *b == b'\n') {
+            let is_blank = |b: &u8| matches!(b, b' ' | b'\t' | b'\r');
+            let bare = line.strip_suffix(b"\n").unwrap_or(line);
+            let end = bare.iter().rposition(|b| !is_blank(b)).map_or(0, |at| at + 1);
+            text.extend_from_slice(&bare[..end]);
+            if bare.len() < line.len() {
+                text.push(b'\n');
+            }
+        }
+        let [.., high, low] = twox_hash::XxHash32::oneshot(0, &text).to_be_bytes();
+        Self(u16::from_be_bytes([high, low]))
+    }
+}
+
+impl fmt::Display for WeakTag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:04X}", self.0)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -110,6 +148,18 @@ mod tests {
         for bad in ["", "1234567", "1234567g", &"a".repeat(65)] {
             assert!(Tag::parse(bad).is_none(), "{bad:?}");
         }
+    }
+
+    #[test]
+    fn weak_tags_are_the_published_vectors() {
+        for (text, tag) in
+            [("", "5D05"), ("a\n", "9585"), ("hello\n", "5BF9"), ("café\n", "F78F"), ("x\ny\n", "141E")]
+        {
+            assert_eq!(WeakTag::of(text.as_bytes()).to_string(), tag, "{text:?}");
+            assert_eq!(WeakTag::parse(tag), Some(WeakTag::of(text.as_bytes())));
+        }
+        assert_eq!(WeakTag::of("\u{feff}x  \r\ny\t\n".as_bytes()).to_string(), "141E");
+        assert_eq!((WeakTag::parse("5d05"), WeakTag::parse("05D05")), (WeakTag::parse("5D05"), None));
     }
 
     #[test]

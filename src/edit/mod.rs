@@ -13,11 +13,11 @@ mod text_edit;
 
 pub use binary::{BinaryChange, BinaryError};
 pub use change::{
-    Action, BatchPath, ChangeSet, Existing, FileOperation, Format, Hunk, InputWarning, LineHunk, Locator,
-    Mode, Occurrence, Origin, PathBase, Precondition, Row, Step,
+    Action, BatchPath, ChangeSet, Existing, FileOperation, Format, Gap, Hunk, InputWarning, LineHunk,
+    Locator, Mode, Occurrence, Origin, PathBase, Precondition, Row, Step,
 };
 pub use code::{Code, Warning, WarningCode};
-pub use hash::{Hash, Tag};
+pub use hash::{Hash, Tag, WeakTag};
 pub use lines::{Breaks, Lines, Terminator, split_bom};
 pub use path::{PathError, RelPath};
 pub use text::Text;

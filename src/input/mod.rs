@@ -19,6 +19,8 @@ mod envelope;
 mod fenced;
 mod fences;
 mod gptme;
+mod hashline;
+mod hashline_op;
 mod header;
 mod hunk_header;
 mod hunks;
@@ -180,6 +182,7 @@ fn text_reader(format: Format) -> Option<fn(&Body, &mut Draft<'_>)> {
     match format {
         Format::Fenced => Some(fenced::read),
         Format::Envelope => Some(envelope::read),
+        Format::Hashline => Some(hashline::read),
         Format::Diff => Some(diff::read),
         Format::Blocks => Some(blocks::read),
         _ => None,

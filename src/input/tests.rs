@@ -49,6 +49,7 @@ fn operation(op: &FileOperation) -> String {
     let tag = match op.expects {
         Precondition::Any => "",
         Precondition::Tagged(_) => " tagged",
+        Precondition::WeaklyTagged(_) => " weakly tagged",
         Precondition::FolderExists => " in a folder",
     };
     let mode = op.mode.map(|mode| format!(" {mode:?}").to_lowercase()).unwrap_or_default();
@@ -72,6 +73,8 @@ fn step(step: &crate::edit::Step) -> String {
             Locator::Binary(change) => {
                 format!("{change:?}").split('(').next().unwrap_or_default().to_lowercase()
             }
+            Locator::LineRange { first, last, rows } => format!("{first}-{last} {} rows", rows.len()),
+            Locator::Gap { gap, rows } => format!("{gap:?} {} rows", rows.len()).to_lowercase(),
             Locator::Fill(new) => format!("fill {}", &**new),
             Locator::Pieces(pieces) => format!("{} pieces", pieces.len()),
             Locator::Lines(lines) => {
@@ -336,11 +339,7 @@ fn envelope_faults() {
 
 #[test]
 fn forms_that_come_later_are_named() {
-    for (input, format) in [
-        ("[f#01234567]\nDEL 1\n", "hashline"),
-        ("{\"changes\":{}}", "lsp"),
-        ("{\"reason\":\"build-finished\"}", "suggestions"),
-    ] {
+    for (input, format) in [("{\"changes\":{}}", "lsp"), ("{\"reason\":\"build-finished\"}", "suggestions")] {
         let found = read_all(input.as_bytes(), &options(None));
         let message = format!("the {format} format is recognised, but this version cannot read it yet");
         assert!(found.len() == 1 && found[0].ends_with(&message), "{input}: {found:?}");
@@ -456,6 +455,54 @@ fn blocks_faults() {
     check(&mixed, &["parse -@9: a block outside of the edit fences"]);
 }
 
+#[test]
+fn hashline() {
+    check("[f#01234567]\nSWAP 2.=3:\n+a\n+\n", &["hashline", "1@1 f tagged modify [2-3 2 rows]"]);
+    let all = "\n[a b#0123]\nINS.HEAD:\n+x\n\nDEL 4\nINS.POST 5:\n++y\nMV d/g\n\n[g#01234567]\nREM\n";
+    check(
+        all,
+        &[
+            "hashline",
+            "1@2 a b weakly tagged move d/g [start 1 rows, 4-4 0 rows, after(5) 1 rows]",
+            "2@11 g tagged delete",
+        ],
+    );
+    check(
+        "*** Begin Patch\r\n[f#01234567]\r\nDEL 1\r\n*** End Patch\r\n",
+        &["hashline", "1@2 f tagged modify [1-1 0 rows]"],
+    );
+    check(
+        "```apply_patch\n*** Begin Patch\n[f#01234567]\nREM\n*** End Patch\n```\n",
+        &["fenced", "1@3 f tagged delete"],
+    );
+}
+
+#[test]
+fn hashline_faults() {
+    let of = |lines: &str, expected: &str| check(&format!("[f#01234567]\n{lines}"), &[expected]);
+    of("", "parse 1@1: the section has no operation");
+    of("SWAP 2:\n+x\n", "parse 1@2: `SWAP 2:` is no operation and no `+` row");
+    of("SWAP 2.=2:\nx\n", "parse 1@3: `x` is no operation and no `+` row");
+    of("SWAP 2.=2:\n", "parse 1@2: `SWAP 2.=2:` has no body");
+    of("SWAP 2.=2:\nDEL 3\n", "parse 1@2: `SWAP 2.=2:` has no body");
+    of("DEL 2\n+x\n", "parse 1@3: a body row below `DEL 2`, which takes none");
+    of("+x\nDEL 2\n", "parse 1@2: a body row without an operation above it");
+    of("SWAP 2.=2:\n+a\n\n+b\n", "parse 1@4: an empty line inside a body");
+    of("DEL 1\nREM\n", "parse 1@3: `REM` beside edits of the same file");
+    of("MV g\nMV h\n", "parse 1@3: a second `MV`");
+    of("MV g\nREM\n", "parse 1@3: `REM` beside `MV`");
+    of("DEL 2\n*** Abort\n", "parse 1@3: `*** Abort` is no operation and no `+` row");
+    check("[f]\nDEL 1\n", &["parse 1@1: the section has no tag"]);
+    check(
+        "[f#012345]\nDEL 1\n",
+        &["parse 1@1: `012345` is no tag: it has 8 to 64 hex digits, or the 4 of other tools"],
+    );
+    check(
+        "*** Begin Patch\n[f#01234567]\nDEL 1\n*** End Patch\nDEL 2\n",
+        &["parse -@5: text after `*** End Patch`"],
+    );
+}
+
 /// Valid batches to be broken.
 fn seeds() -> Vec<String> {
     let ops = r#"[{"path":"f","op":"update","diff":"@@ -1,2 +1,2 @@ é\n a\n-b\n+c\n\\ No newline at end of file\n"}]"#;
@@ -469,6 +516,7 @@ fn seeds() -> Vec<String> {
         "From 1\n---\n\ndiff --git a/é b/f\nnew mode 100755\nrename from é\nrename to f\n--- a/é\n+++ b/f\n@@ -1,2 +1 @@ é\n é\n-- x\n\\ No\n-- \n".into(),
         "diff --git \"a/\\303\" b/f\nGIT binary patch\nliteral 9\nQcmeAS@N;MQ|Bsmk01_qxa{vGU\n\ndelta 8\nx\n\n".into(),
         format!("**é**\n\n```x\n{}f\n{}\n```\n", search("a\né\n", "é\nb\n"), search("", "é\n")),
+        "[é#01234567]\nSWAP 1.=2:\n+é\n+\nINS.PRE 3:\n+x\nDEL 4\nMV f\n[f#1234]\nINS.TAIL:\n+[é]\n".into(),
         envelope_of("*** Update File: é\n*** Move to: f\n@@ c\n-é\n\n*** End of File\n*** Add File: f\n+é\n"),
         "@@ class é: @@ def\n@@ lines 3-5\n-é\n+\n*** End of File\n@@\n".to_owned(),
     ]
@@ -501,7 +549,7 @@ proptest! {
 
     #[test]
     fn broken_batches_are_read_or_refused(
-        seed in 0usize..11, cuts in proptest::collection::vec((any::<u16>(), 0usize..8, "\\PC{0,3}"), 1..5)
+        seed in 0usize..12, cuts in proptest::collection::vec((any::<u16>(), 0usize..8, "\\PC{0,3}"), 1..5)
     ) {
         let mut text = seeds().swap_remove(seed).into_bytes();
         for (at, length, put) in cuts {

@@ -14,7 +14,6 @@ const END: &str = "*** End Patch";
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Markers {
     Needed,
-    #[expect(dead_code, reason = "for the hashline reader")]
     Optional,
 }
 

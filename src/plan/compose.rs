@@ -2,10 +2,10 @@
 
 use super::outcome::append_step;
 use super::tree::{Content, Now, Slot, Tree};
-use super::{Options, Refusal, Source, Target, binary, mode, step};
+use super::{Options, Refusal, Source, Target, binary, mode, sections, step};
 use crate::disk::Node;
 use crate::edit::{
-    Action, Code, Existing, FileOperation, Mode, Precondition, RelPath, Step, Warning, WarningCode,
+    Action, Code, Existing, FileOperation, Hash, Mode, Precondition, RelPath, Step, Warning, WarningCode,
 };
 use bstr::ByteSlice;
 use std::sync::Arc;
@@ -31,10 +31,58 @@ impl<'a> Composer<'a> {
         Self { options, source, tree: Tree::new(source), refusals: Vec::new(), warnings: Vec::new() }
     }
 
+    /// Runs the entries of a group in batch order; numbered sections of one file are made together, by the first.
+    pub(super) fn run_all(&mut self, entries: &[&Entry<'_>]) {
+        let sections = sections::sections(entries);
+        let mut standing: Vec<Standing> = entries.iter().map(|_| Standing::Own).collect();
+        for (i, entry) in entries.iter().enumerate() {
+            let members: Vec<&Entry<'_>> = sections[i].iter().map(|&at| entries[at]).collect();
+            // All are asked, so that each stale one is told.
+            let all_fit = members.iter().filter(|member| !self.fits(member)).count() == 0;
+            for &at in &sections[i] {
+                let step = (at == i).then(|| sections::step(members.iter().copied()));
+                let operation = sections::with_steps(entries[at].operation, step.into_iter().collect());
+                standing[at] = if all_fit { Standing::In(operation) } else { Standing::Refused };
+            }
+            match &standing[i] {
+                Standing::Own => self.run(entry),
+                Standing::In(operation) => self.run(&sections::standing_in(entry, operation)),
+                Standing::Refused => {}
+            }
+        }
+    }
+
+    /// Whether a numbered entry was written for its file as it stands now; else that is noted.
+    fn fits(&mut self, entry: &Entry<'_>) -> bool {
+        self.weak_tag(entry);
+        let (origin, path) = (entry.operation.origin, &entry.target.path);
+        let checked =
+            self.tree.touch(path, origin.entry).and_then(|slot| match (&slot.now, slot.before.hash()) {
+                (Now::File(content), hash) => {
+                    let hash = hash.filter(|_| slot.old.as_ref() == Some(&content.bytes));
+                    let hash = hash.unwrap_or_else(|| Hash::of(&content.bytes));
+                    sections::check_version(entry.operation, &content.bytes, &hash)
+                }
+                _ => Ok(()),
+            });
+        let path = path.as_bstr().to_owned();
+        checked.map_err(|refusal| self.refusals.push(refusal.at(origin).on(path))).is_ok()
+    }
+
+    fn weak_tag(&mut self, entry: &Entry<'_>) {
+        if let Precondition::WeaklyTagged(tag) = &entry.operation.expects {
+            let path = entry.target.path.clone();
+            let message =
+                format!("the tag {tag} has 16 bits only: another version of {path} may have it too");
+            self.warn(WarningCode::WeakTag, &path, message);
+        }
+    }
+
     /// Runs one entry; a refusal leaves its path as it was.
-    pub(super) fn run(&mut self, entry: &Entry<'_>) {
+    fn run(&mut self, entry: &Entry<'_>) {
         let origin = entry.operation.origin;
         let path = entry.target.path.clone();
+        self.weak_tag(entry);
         for target in [Some(&entry.target), entry.to.as_ref()].into_iter().flatten() {
             if let Some(link) = &target.via {
                 let message = format!("{link} is a link: {} was edited, the link stays", target.path);
@@ -65,7 +113,7 @@ impl<'a> Composer<'a> {
     fn file(&mut self, entry: &Entry<'_>, path: &RelPath) -> Result<Content, Refusal> {
         let options = self.options;
         let slot = self.tree.touch(path, entry.operation.origin.entry)?;
-        check_tag(&entry.operation.expects, slot)?;
+        check_tag(entry.operation, slot)?;
         let content = match &slot.now {
             Now::File(content) if entry.operation.mode != Some(Mode::Link) => content.clone(),
             Now::Link(content) if entry.operation.mode == Some(Mode::Link) => content.clone(),
@@ -143,7 +191,7 @@ impl<'a> Composer<'a> {
             Now::File(_) => return Err(vec![exists(path)]),
             other @ (Now::Link(_) | Now::Special) => return Err(vec![not_regular(path, other)]),
             Now::Absent | Now::Folder => {
-                check_tag(&entry.operation.expects, slot).map_err(|r| vec![r])?;
+                check_tag(entry.operation, slot).map_err(|r| vec![r])?;
                 Content { added: lines, ..Content::new(Arc::from(bytes), 0o666) }
             }
         };
@@ -191,7 +239,7 @@ impl<'a> Composer<'a> {
     /// A new file with the bytes of the one at `path`, which may be read-only.
     fn source_of_copy(&mut self, entry: &Entry<'_>, path: &RelPath) -> Result<Content, Refusal> {
         let slot = self.tree.touch(path, entry.operation.origin.entry)?;
-        check_tag(&entry.operation.expects, slot)?;
+        check_tag(entry.operation, slot)?;
         match &slot.now {
             Now::File(content) => {
                 let mode = if content.mode & 0o100 == 0 { 0o666 } else { 0o777 };
@@ -233,6 +281,15 @@ impl<'a> Composer<'a> {
     }
 }
 
+/// What is run for an entry.
+enum Standing {
+    Own,
+    /// This, in which numbered sections have come together.
+    In(FileOperation),
+    /// Nothing: a section of its file is refused.
+    Refused,
+}
+
 fn exists(path: &RelPath) -> Refusal {
     Refusal::new(Code::Exists, format!("{path} exists already"))
         .hint("delete it in the batch first, or run with --overwrite")
@@ -259,19 +316,15 @@ fn not_regular(path: &RelPath, now: &Now) -> Refusal {
     Refusal::new(Code::NotRegular, format!("{path} is {what}"))
 }
 
-fn check_tag(expects: &Precondition, slot: &Slot) -> Result<(), Refusal> {
-    let Precondition::Tagged(tag) = expects else {
-        return Ok(());
-    };
-    let Node::File { hash, .. } = &slot.before else {
-        return Ok(());
-    };
-    if tag.fits(hash) {
-        return Ok(());
+/// Whether the file is the version that the operation names: on disk, or where the batch put it.
+fn check_tag(operation: &FileOperation, slot: &Slot) -> Result<(), Refusal> {
+    match (&slot.before, &slot.old, &slot.now) {
+        (Node::File { hash, .. }, Some(old), _) => sections::check_version(operation, old, hash),
+        (_, _, Now::File(content)) => {
+            sections::check_version(operation, &content.bytes, &Hash::of(&content.bytes))
+        }
+        _ => Ok(()),
     }
-    let message =
-        format!("the entry was written for version {tag} of {}, which is now {}", slot.path, hash.tag());
-    Err(Refusal::new(Code::Stale, message).hint("read the file again and send the edit with its present tag"))
 }
 
 /// The file is not there; a name beside it that reads almost the same is told.

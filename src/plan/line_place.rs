@@ -184,6 +184,7 @@ impl<'a> Search<'a> {
         Ok(Located {
             parts: script.parts,
             line: start,
+            rank: 0,
             old_count: rows,
             new_count: hunk.new_rows().count(),
             added,

@@ -49,23 +49,28 @@ pub(super) fn script(lines: &Lines<'_>, hunk: &LineHunk, at: usize) -> LineScrip
 }
 
 /// Removed lines and the rows that take their place.
-struct Run<'a> {
-    lines: Range<usize>,
-    added: Vec<&'a Text>,
+#[derive(Debug)]
+pub(super) struct Run<'a> {
+    pub lines: Range<usize>,
+    pub added: Vec<&'a Text>,
 }
 
 impl Run<'_> {
     /// `explicit` says whether the text shall end with a terminator, where the hunk says so.
-    fn write(&self, lines: &Lines<'_>, explicit: Option<bool>, parts: &mut Vec<Replacement>) {
+    pub(super) fn write(&self, lines: &Lines<'_>, explicit: Option<bool>, parts: &mut Vec<Replacement>) {
         let at_end = self.lines.end == lines.len();
         let kept_state = lines.is_empty() || lines.terminator(lines.len() - 1).is_some();
         let terminated = if at_end { explicit.unwrap_or(kept_state) } else { true };
-        let range = lines.span(self.lines.clone());
+        let mut range = lines.span(self.lines.clone());
         let mut bytes = Vec::new();
         let before = self.lines.start.checked_sub(1);
         let appended = self.lines.is_empty() && at_end && !lines.is_empty() && !self.added.is_empty();
         if let Some(last) = before.filter(|&l| appended && lines.terminator(l).is_none()) {
             bytes.extend_from_slice(lines.terminator_for(last).as_bytes());
+        }
+        // A text without final newline that loses its last lines still has none.
+        if let Some(last) = before.filter(|_| at_end && !terminated && self.added.is_empty()) {
+            range.start -= lines.terminator(last).map_or(0, |end| end.as_bytes().len());
         }
         // A new line ends as the line it replaces; further ones as the line before them.
         let mut end = match before {
@@ -118,7 +123,9 @@ mod tests {
     fn the_state_of_the_final_newline_is_kept() {
         check("a", 0, &hunk("-a|+a|+"), "a\n");
         check("a", 0, &hunk(" a|+b"), "a\nb");
-        check("a\nb", 0, &hunk(" a|-b"), "a\n");
+        check("a\nb", 0, &hunk(" a|-b"), "a");
+        check("a\r\nb", 0, &hunk(" a|-b"), "a");
+        check("b", 0, &hunk("-b"), "");
         check("a\nb\n", 0, &hunk("-a|-b"), "");
         check("a\nb", 1, &hunk("-b|+B"), "a\nB");
     }

@@ -65,7 +65,10 @@ pub fn plan(
     let stop = AtomicBool::new(!refusals.is_empty());
     let done: Vec<GroupDone> = groups
         .par_iter()
-        .map(|group| run_group(group.iter().map(|&i| &entries[i]), source, options, sink, &stop))
+        .map(|group| {
+            let group: Vec<&Entry<'_>> = group.iter().map(|&i| &entries[i]).collect();
+            run_group(&group, source, options, sink, &stop)
+        })
         .collect();
     assemble(batch, refusals, done)
 }
@@ -101,15 +104,15 @@ struct GroupDone {
     sink_full: bool,
 }
 
-fn run_group<'e>(
-    entries: impl Iterator<Item = &'e Entry<'e>>,
+fn run_group(
+    entries: &[&Entry<'_>],
     source: &dyn Source,
     options: &Options,
     sink: &dyn Sink,
     stop: &AtomicBool,
 ) -> GroupDone {
     let mut composer = Composer::new(source, options);
-    entries.for_each(|entry| composer.run(entry));
+    composer.run_all(entries);
     let mut done =
         GroupDone { refusals: composer.refusals, warnings: composer.warnings, ..GroupDone::default() };
     if !done.refusals.is_empty() {
@@ -278,6 +281,9 @@ fn note_text(code: WarningCode) -> &'static str {
         WarningCode::EmptyLineLeft => "the text is gone, and its empty line is left",
         WarningCode::AppendEof => "nothing says where the lines belong: they were put at the end of the file",
         WarningCode::EofNotAtEnd => "the lines are marked as the end of the file, and stand elsewhere",
+        WarningCode::BoundaryEcho => {
+            "the new lines repeat those beside them, or leave a bracket open or closed that was not"
+        }
         WarningCode::OutOfOrder => "the hunks stand in another order than in the batch",
         other => other.as_str(),
     }

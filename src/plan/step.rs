@@ -2,7 +2,7 @@
 
 use super::document::Document;
 use super::outcome::{LineRange, PlacedHunk};
-use super::{Refusal, binary, line_place, text_place};
+use super::{Refusal, binary, line_place, numbered, text_place};
 use crate::edit::{Code, Hunk, Locator, Replacement, Step, TextEdit, WarningCode};
 
 /// The text after a step, and where its hunks landed.
@@ -18,6 +18,8 @@ pub(super) struct Located {
     pub parts: Vec<Replacement>,
     /// First line, from 0.
     pub line: usize,
+    /// Which comes first of those that start at one line.
+    pub rank: usize,
     pub old_count: usize,
     pub new_count: usize,
     pub added: usize,
@@ -46,11 +48,15 @@ fn step_origin(step: &Step) -> crate::edit::Origin {
 fn locate(doc: &Document<'_>, hunks: &[Hunk]) -> Result<Vec<Located>, Vec<Refusal>> {
     let mut refusals = Vec::new();
     let mut located: Vec<(usize, Located)> = Vec::with_capacity(hunks.len());
-    let mut line_hunks = Vec::new();
+    let (mut line_hunks, mut numbered_hunks) = (Vec::new(), Vec::new());
     for (i, hunk) in hunks.iter().enumerate() {
         let found = match &hunk.locator {
             Locator::Lines(lines) => {
                 line_hunks.push((i, hunk.origin, lines));
+                continue;
+            }
+            Locator::LineRange { .. } | Locator::Gap { .. } => {
+                numbered_hunks.push((i, hunk));
                 continue;
             }
             Locator::Text { old, new } => text_place::text(doc, hunk.occurrence, old, new),
@@ -70,6 +76,13 @@ fn locate(doc: &Document<'_>, hunks: &[Hunk]) -> Result<Vec<Located>, Vec<Refusa
         match found {
             Ok(found) => located.push((*i, found)),
             Err(refusal) => refusals.push((*i, refusal.at(*origin))),
+        }
+    }
+    let numbered: Vec<&Hunk> = numbered_hunks.iter().map(|(_, hunk)| *hunk).collect();
+    for ((i, hunk), found) in numbered_hunks.iter().zip(numbered::locate(doc, &numbered)) {
+        match found {
+            Ok(found) => located.push((*i, found)),
+            Err(refusal) => refusals.push((*i, refusal.at(hunk.origin))),
         }
     }
     if !refusals.is_empty() {
@@ -98,7 +111,7 @@ fn write(doc: &Document<'_>, step: &Step, located: Vec<Located>) -> Result<StepD
     Ok(StepDone { bytes, hunks: number(step, &placed) })
 }
 
-fn overlap(first: &Hunk, second: &Hunk) -> Refusal {
+pub(super) fn overlap(first: &Hunk, second: &Hunk) -> Refusal {
     let message = format!(
         "hunk {} (batch line {}) changes the same lines as hunk {} (batch line {})",
         second.origin.hunk, second.origin.line, first.origin.hunk, first.origin.line
@@ -111,7 +124,7 @@ fn overlap(first: &Hunk, second: &Hunk) -> Refusal {
 /// Line numbers on both sides: hunks higher up in the file move those below.
 fn number(step: &Step, located: &[Located]) -> Vec<PlacedHunk> {
     let mut order: Vec<usize> = (0..located.len()).collect();
-    order.sort_by_key(|&i| located[i].line);
+    order.sort_by_key(|&i| (located[i].line, located[i].rank));
     let mut moved = vec![0isize; located.len()];
     let mut growth = 0isize;
     for i in order {

@@ -415,3 +415,75 @@ fn an_empty_search_makes_or_fills_a_file() {
     check(&search("", "x\n"), &[("f@755", "")], &[("f@755", "x\n")]);
     refused(&search("", "x\n"), &[("f", "a")], &["usage f"]);
 }
+
+/// A hashline section of `f`, which holds `text`.
+fn section(text: &str, lines: &str) -> String {
+    format!("[f#{}]\n{lines}", crate::edit::Hash::of(text.as_bytes()).tag())
+}
+
+#[test]
+fn numbered_edits_count_the_lines_of_the_tagged_file() {
+    let of = |before: &str, lines: &str, after: &str| {
+        check(&section(before, lines), &[("f", before)], &[("f", after)]);
+    };
+    let (open, closed) = ("a\nb\nc\nd\ne", "a\nb\nc\nd\ne\n");
+    of(open, "INS.PRE 3:\n+y\nINS.POST 2:\n+x\n", "a\nb\nx\ny\nc\nd\ne");
+    of(open, "INS.POST 2:\n+after\nSWAP 2.=2:\n+B\nINS.PRE 2:\n+before\n", "a\nbefore\nB\nafter\nc\nd\ne");
+    of(open, "INS.TAIL:\n+t\nINS.POST 5:\n+p\nINS.PRE 1:\n+q\nINS.HEAD:\n+h\n", "h\nq\na\nb\nc\nd\ne\np\nt");
+    of(open, "DEL 5\nINS.TAIL:\n+t\n", "a\nb\nc\nd\nt");
+    of(open, "DEL 4.=5\n", "a\nb\nc");
+    of(open, "DEL 1.=5\n", "");
+    of(closed, "DEL 2.=4\nINS.POST 3:\n+mid\n", "a\nmid\ne\n");
+    of(closed, "SWAP 2.=4:\n+X\nINS.PRE 3:\n+mid\n", "a\nX\nmid\ne\n");
+    of(closed, "DEL 2\nSWAP 3.=3:\n+C\n+C2\n", "a\nC\nC2\nd\ne\n");
+    of("", "INS.TAIL:\n+t\nINS.HEAD:\n+h\n", "h\nt\n");
+    of("a\nb\r\nc\n", "SWAP 1.=1:\n+A\nINS.POST 2:\n+n\n", "A\nb\r\nn\r\nc\n");
+    of("\u{feff}a\rb\nc\n", "SWAP 2.=2:\n+C\nINS.HEAD:\n+h\n", "\u{feff}h\na\rb\nC\n");
+}
+
+#[test]
+fn numbered_edits_that_do_not_fit() {
+    let text = "a\nb\n";
+    let of = |lines: &str, expected: &[&str]| refused(&section(text, lines), &[("f", text)], expected);
+    of("DEL 3\n", &["range f"]);
+    of("DEL 0\n", &["range f"]);
+    of("INS.POST 3:\n+x\n", &["range f"]);
+    of("SWAP 2.=1:\n+x\n", &["range f"]);
+    of("SWAP 1.=2:\n+x\nDEL 2\nDEL 9\n", &["overlap f", "range f"]);
+    refused(&section("", "DEL 1\n"), &[("f", "")], &["range f"]);
+    refused("[f#01234567]\nDEL 1\n", &[("f", text)], &["stale f"]);
+    refused("[f#0123]\nDEL 1\n", &[("f", text)], &["stale f"]);
+    refused("[f#01234567]\nREM\n", &[("f", text)], &["stale f"]);
+    refused("[f#01234567]\nDEL 1\n", &[], &["missing f"]);
+}
+
+#[test]
+fn sections_of_one_file_are_one_step() {
+    let (text, more) = ("1\n2\n3\n", [("f", "1\n2\n3\n")]);
+    let two =
+        section(text, "SWAP 1.=1:\n+a\n+b\n") + &section(text, "INS.POST 3:\n+c\n").replace("[f", "[./f");
+    check(&two, &more, &[("f", "a\nb\n2\n3\nc\n")]);
+    check(&(two.clone() + &section(text, "DEL 2\nMV g\n")), &more, &[("g", "a\nb\n3\nc\n")]);
+    refused(&(section(text, "DEL 2\n") + &section(text, "DEL 2.=3\n")), &more, &["overlap f"]);
+    refused(&(section(text, "DEL 9\n") + "[f#00000000]\nDEL 8\n"), &more, &["stale f"]);
+    // The numbers of a section count a version that an entry of another form has changed.
+    let batch = format!(
+        "```patch f\n<<<<<<< ORIGINAL\n1\n=======\n0\n1\n>>>>>>> UPDATED\n```\n\n```edit\n*** Begin Patch\n{}*** End Patch\n```\n",
+        section(text, "DEL 2\n")
+    );
+    refused(&batch, &more, &["stale f"]);
+}
+
+#[test]
+fn what_is_odd_about_numbered_edits_is_told() {
+    let weak = format!("[f#{}]\nSWAP 1.=1:\n+b\n", crate::edit::WeakTag::of(b"a\n"));
+    let warnings = |batch: &str, text: &str| {
+        let (_, plan) = run(batch, &[("f", text)], Options::default()).expect("fits");
+        plan.warnings.iter().map(|w| w.code.as_str()).collect::<Vec<_>>()
+    };
+    assert_eq!(warnings(&weak, "a\n"), ["weak-tag"]);
+    let text = "keep\nold\nkeep\n";
+    assert_eq!(warnings(&section(text, "SWAP 2.=2:\n+keep\n+new\n"), text), ["boundary-echo"]);
+    assert_eq!(warnings(&section(text, "SWAP 2.=2:\n+f(\n"), text), ["boundary-echo"]);
+    assert!(warnings(&section(text, "SWAP 2.=2:\n+new\n"), text).is_empty());
+}

@@ -132,7 +132,17 @@ fn write(doc: &Document<'_>, pass: &Pass, place: &Place<'_>, (old, new): (&str, 
     let notes = if new.is_empty() && whole_lines { vec![WarningCode::EmptyLineLeft] } else { Vec::new() };
     debug_assert!(end <= text.len() && doc.body.len() >= text.len());
     let (added, removed) = (script.added, script.removed);
-    Located { parts: script.parts, line, old_count, new_count, added, removed, pass: pass.name, notes }
+    Located {
+        parts: script.parts,
+        line,
+        rank: 0,
+        old_count,
+        new_count,
+        added,
+        removed,
+        pass: pass.name,
+        notes,
+    }
 }
 
 /// Fills an empty file.
@@ -150,6 +160,7 @@ fn filled(doc: &Document<'_>, new: &str, refusal: impl Fn() -> Refusal) -> Resul
     Ok(Located {
         parts: vec![Replacement { range: 0..0, bytes: new.as_bytes().to_vec() }],
         line: 0,
+        rank: 0,
         old_count: 0,
         new_count: lines,
         added: lines,
