@@ -229,8 +229,8 @@ impl<'a> Run<'a> {
 
     fn parse(&self, input: &[u8], report: &mut Report) -> Result<ChangeSet, Error> {
         let source = self.source();
-        let exists = |path: &str| {
-            let found = source.resolve(&path.into(), LastLink::Keep);
+        let exists = |path: &BatchPath| {
+            let found = source.resolve(path, LastLink::Keep);
             found.is_ok_and(|target| source.stat(&target.path).is_ok_and(|stat| stat.is_some()))
         };
         let options = input::Options {

@@ -37,8 +37,10 @@ pub(super) fn read(body: &Body, draft: &mut Draft<'_>) {
 
 /// Reads the blocks of a text that stands below the lines `above`.
 pub(super) fn read_below(above: &[&str], body: &Body, draft: &mut Draft<'_>) {
-    let exists = draft.options.exists;
-    let mut scanner = Scanner { body, lines: lines(&body.text).collect(), above, exists, faults: Vec::new() };
+    let options = draft.options;
+    let exists = |path: &str| (options.exists)(&path.into());
+    let lines = lines(&body.text).collect();
+    let mut scanner = Scanner { body, lines, above, exists: &exists, faults: Vec::new() };
     let blocks = scanner.blocks();
     draft.faults(body, scanner.faults);
     let mut paths: Vec<(BatchPath, Vec<Block>)> = Vec::new();

@@ -23,10 +23,34 @@ pub(super) fn read(body: &Body, draft: &mut Draft<'_>) {
     }
     let lines: Vec<Line<'_>> = lines(&body.text).collect();
     let (files, strays) = diff_files::split(&lines);
-    for file in &files {
-        Reader { body, lines: &lines, file }.read(draft);
+    let headers: Vec<Result<Header, String>> = files
+        .iter()
+        .map(|file| {
+            let text: String = file.header.clone().flat_map(|at| [lines[at].text, "\n"]).collect();
+            diff_header::read(file.kind, &text, draft.options.strip)
+        })
+        .collect();
+    let top = git_base(&files, &headers, draft);
+    for (file, header) in files.iter().zip(headers) {
+        Reader { body, lines: &lines, file, top }.read(header, draft);
     }
     draft.faults(body, strays.into_iter().map(|stray| Fault::new(stray.line, stray.message)));
+}
+
+/// The folder that the names of `diff --git` start at: the top of the repository, as git writes them; the current
+/// folder when nothing that must exist is at the top, and all of it is there.
+fn git_base(files: &[FileLines], headers: &[Result<Header, String>], draft: &Draft<'_>) -> PathBase {
+    let of_git = files.iter().zip(headers).filter(|(file, _)| file.kind == Kind::Git);
+    let changes = of_git.filter_map(|(_, header)| header.as_ref().ok().map(|header| &header.change));
+    let needed = changes.filter(|change| !matches!(change, Change::Create(_))).map(Change::path);
+    let needed: Vec<&BString> = needed.collect();
+    let there = |base| {
+        let exists =
+            |path: &&&BString| (draft.options.exists)(&BatchPath { written: (**path).clone(), base });
+        needed.iter().filter(exists).count()
+    };
+    let here = !needed.is_empty() && there(PathBase::Top) == 0 && there(PathBase::Current) == needed.len();
+    if here { PathBase::Current } else { PathBase::Top }
 }
 
 /// One diff body for `--path`.
@@ -48,14 +72,15 @@ struct Reader<'a> {
     body: &'a Body,
     lines: &'a [Line<'a>],
     file: &'a FileLines,
+    /// What names of git start at.
+    top: PathBase,
 }
 
 impl Reader<'_> {
-    fn read(&self, draft: &mut Draft<'_>) {
+    fn read(&self, header: Result<Header, String>, draft: &mut Draft<'_>) {
         let entry = draft.next_entry();
         let line = self.body.line(self.file.header.start);
-        let text: String = self.file.header.clone().flat_map(|at| [self.lines[at].text, "\n"]).collect();
-        let header = match diff_header::read(self.file.kind, &text, draft.options.strip) {
+        let header = match header {
             Ok(header) => header,
             Err(message) => {
                 let fault = Fault::new(self.file.header.start, format!("the header of the file: {message}"));
@@ -74,7 +99,7 @@ impl Reader<'_> {
     }
 
     fn path(&self, written: BString) -> BatchPath {
-        let base = if self.file.kind == Kind::Git { PathBase::Top } else { PathBase::Current };
+        let base = if self.file.kind == Kind::Git { self.top } else { PathBase::Current };
         BatchPath { written, base }
     }
 

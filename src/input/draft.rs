@@ -88,6 +88,11 @@ impl<'o> Draft<'o> {
         self.errors.is_empty()
     }
 
+    /// Whether this path, from the current folder, exists.
+    pub(super) fn exists(&self, path: &str) -> bool {
+        (self.options.exists)(&path.into())
+    }
+
     /// Adds an operation.
     pub(super) fn push(&mut self, operation: FileOperation) {
         self.operations.push(operation);

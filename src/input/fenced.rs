@@ -88,7 +88,7 @@ fn fence(fence: &Fence, role: Role, outer: &Body, draft: &mut Draft<'_>) {
 
 fn originals(fence: &Fence, body: &Body, outer: &Body, draft: &mut Draft<'_>) {
     let opening = fence.lines.start;
-    let paths = match header::paths(header::split(&fence.info).1, draft.options.exists) {
+    let paths = match header::paths(header::split(&fence.info).1, &|path| draft.exists(path)) {
         Ok(paths) => paths,
         Err(message) => return draft.faults(outer, [Fault::new(opening, message)]),
     };

@@ -52,8 +52,9 @@ pub struct Options<'a> {
     /// How many leading folders of the names in a diff are no part of them (`--strip`); `None` takes `a/` and `b/`
     /// off where they are there.
     pub strip: Option<usize>,
-    /// Whether this path, as written, exists. Asked for fence headers and for lines above blocks only.
-    pub exists: &'a dyn Fn(&str) -> bool,
+    /// Whether this path exists. Asked where a text may or may not name one (fence headers, lines above blocks), and
+    /// for the folder that the names of a git diff start at.
+    pub exists: &'a dyn Fn(&BatchPath) -> bool,
 }
 
 impl fmt::Debug for Options<'_> {

@@ -13,7 +13,9 @@ fn options(path: Option<&str>) -> Options<'static> {
         default_path,
         placeholders: false,
         strip: None,
-        exists: &|path| path == "my file",
+        exists: &|path| {
+            path.written == "my file" || (path.written == "here" && path.base == PathBase::Current)
+        },
     }
 }
 
@@ -389,6 +391,11 @@ fn diffs() {
         "~counts-ignored hunk 1: the counts of the header do not fit the body; the body counts",
     ];
     check(&plain.replace("-1 ", "-1,7 "), &counted);
+    // Names that are not at the top, but here.
+    let here = git(&format!("index 1..2 100644\n{plain}")).replace("/f", "/here");
+    check(&here, &["diff", "1@1 here modify [1@5 2 rows]"]);
+    let both = git("old mode 100644\nnew mode 100755\n") + &here;
+    check(&both, &["diff", "1@1 /f executable modify", "2@4 /here modify [1@8 2 rows]"]);
 }
 
 #[test]
