@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod cli;
+mod docs;
 mod git;
 mod properties;
 mod scenarios;

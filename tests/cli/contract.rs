@@ -139,6 +139,14 @@ fn check(ran: &Ran, mode: &str, outcome: &str, tree: &str, code: i32) -> Object 
     object
 }
 
+#[test]
+fn the_readme_shows_the_object() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let readme = std::fs::read_to_string(path).unwrap();
+    let shown = readme.split("```json\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    serde_json::from_str::<Object>(shown).unwrap_or_else(|error| panic!("{error}: {shown}"));
+}
+
 fn repo() -> TestRepo {
     TestRepo::new(&[("a.txt", "one\ntwo\n"), ("b.txt", "x\nx\n"), ("c.sh", "c\n")])
 }
