@@ -7,3 +7,4 @@ mod git;
 mod properties;
 mod scenarios;
 mod support;
+mod tidy;
