@@ -19,7 +19,7 @@ struct Memory(BTreeMap<RelPath, Vec<u8>>);
 
 impl Source for Memory {
     fn resolve(&self, written: &BatchPath, _last: LastLink) -> Result<Target, Refusal> {
-        let path = RelPath::new(written.0.clone());
+        let path = RelPath::new(written.written.clone());
         let path = path.map_err(|error| Refusal::new(Code::OutsideRoot, error.to_string()))?;
         Ok(Target { path, via: None })
     }
@@ -36,6 +36,10 @@ impl Source for Memory {
     fn read(&self, path: &RelPath) -> io::Result<(Vec<u8>, Stat)> {
         let bytes = self.0.get(path).cloned().ok_or(io::ErrorKind::NotFound)?;
         Ok((bytes, self.stat(path)?.ok_or(io::ErrorKind::NotFound)?))
+    }
+
+    fn read_link(&self, _path: &RelPath) -> io::Result<BString> {
+        Err(io::ErrorKind::InvalidInput.into())
     }
 
     fn list(&self, path: &RelPath) -> io::Result<Vec<BString>> {
@@ -66,8 +70,13 @@ impl Sink for Collected {
 impl Memory {
     /// The tree after the batch, with its plan.
     fn apply(&self, batch: &Value) -> Result<(Memory, Plan), NoPlan> {
-        let options =
-            input::Options { format: None, default_path: None, placeholders: false, exists: &|_| false };
+        let options = input::Options {
+            format: None,
+            default_path: None,
+            placeholders: false,
+            strip: None,
+            exists: &|_| false,
+        };
         let batch = input::parse(batch.to_string().as_bytes(), &options).unwrap();
         let sink = Collected::default();
         let plan = plan::plan(&batch, self, &plan::Options::default(), &sink)?;
