@@ -140,7 +140,7 @@ pub enum Action {
         /// May be empty: a pure move.
         steps: Vec<Step>,
     },
-    /// Runs the steps on a copy of the file.
+    /// Runs the steps on a copy of the file as it was before the batch.
     Copy {
         /// The path of the copy as written.
         to: BatchPath,

@@ -236,17 +236,17 @@ impl<'a> Composer<'a> {
         self.arrive(entry, &to, new).map_err(|refusal| vec![refusal.on(to.as_bstr())])
     }
 
-    /// A new file with the bytes of the one at `path`, which may be read-only.
+    /// A new file with the bytes of the one at `path`, which may be read-only: as it is on disk, because git copies
+    /// what stood there before the diff.
     fn source_of_copy(&mut self, entry: &Entry<'_>, path: &RelPath) -> Result<Content, Refusal> {
         let slot = self.tree.touch(path, entry.operation.origin.entry)?;
         check_tag(entry.operation, slot)?;
-        match &slot.now {
-            Now::File(content) => {
-                let mode = if content.mode & 0o100 == 0 { 0o666 } else { 0o777 };
-                Ok(Content::new(Arc::clone(&content.bytes), mode))
-            }
-            Now::Absent => Err(missing(self.source, path)),
-            other => Err(not_regular(path, other)),
+        let mode = |bits: u32| if bits & 0o100 == 0 { 0o666 } else { 0o777 };
+        match (&slot.before, &slot.old, &slot.now) {
+            (Node::File { mode: bits, .. }, Some(old), _) => Ok(Content::new(Arc::clone(old), mode(*bits))),
+            (_, _, Now::File(made)) => Ok(Content::new(Arc::clone(&made.bytes), mode(made.mode))),
+            (_, _, Now::Absent) => Err(missing(self.source, path)),
+            (_, _, other) => Err(not_regular(path, other)),
         }
     }
 

@@ -311,6 +311,9 @@ fn copies_keep_their_source() {
     let copy = |to: &str| Action::Copy { to: to.into(), steps: Vec::new() };
     let found = acting(copy("g"), None, &[("f@755", "a\n")]).expect("fits");
     assert_eq!(found, ["none", "create", "f@755 a\n", "g@755 a\n"]);
+    let edited = "diff --git a/f b/f\n--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n\
+                  diff --git a/f b/g\ncopy from f\ncopy to g\n--- a/f\n+++ b/g\n@@ -1 +1 @@\n-a\n+c\n";
+    check(edited, &[("f", "a\n")], &[("f", "b\n"), ("g", "c\n")]);
     assert_eq!(acting(copy("g"), None, &[("f", ""), ("g", "")]).expect_err("refused"), ["exists g"]);
     assert_eq!(acting(copy("f"), None, &[("f", "")]).expect_err("refused"), ["exists f"]);
 }
