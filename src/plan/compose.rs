@@ -1,5 +1,6 @@
 //! Runs the entries of one group on its virtual tree.
 
+use super::moves::GivingWay;
 use super::outcome::append_step;
 use super::tree::{Content, Now, Slot, Tree};
 use super::{Options, Refusal, Source, Target, binary, mode, sections, step};
@@ -22,20 +23,31 @@ pub(super) struct Composer<'a> {
     options: &'a Options,
     source: &'a dyn Source,
     pub tree: Tree<'a>,
+    /// Where files stand that gave way to others and are moved on by a later entry.
+    giving_way: GivingWay,
     pub refusals: Vec<Refusal>,
     pub warnings: Vec<Warning>,
 }
 
 impl<'a> Composer<'a> {
     pub(super) fn new(source: &'a dyn Source, options: &'a Options) -> Self {
-        Self { options, source, tree: Tree::new(source), refusals: Vec::new(), warnings: Vec::new() }
+        Self {
+            options,
+            source,
+            tree: Tree::new(source),
+            giving_way: GivingWay::default(),
+            refusals: Vec::new(),
+            warnings: Vec::new(),
+        }
     }
 
     /// Runs the entries of a group in batch order; numbered sections of one file are made together, by the first.
     pub(super) fn run_all(&mut self, entries: &[&Entry<'_>]) {
         let sections = sections::sections(entries);
         let mut standing: Vec<Standing> = entries.iter().map(|_| Standing::Own).collect();
+        self.giving_way = GivingWay::new(entries);
         for (i, entry) in entries.iter().enumerate() {
+            self.giving_way.at = i;
             let members: Vec<&Entry<'_>> = sections[i].iter().map(|&at| entries[at]).collect();
             // All are asked, so that each stale one is told.
             let all_fit = members.iter().filter(|member| !self.fits(member)).count() == 0;
@@ -112,9 +124,10 @@ impl<'a> Composer<'a> {
     /// The file at `path`, which must be there, fit the entry's tag, and be writable.
     fn file(&mut self, entry: &Entry<'_>, path: &RelPath) -> Result<Content, Refusal> {
         let options = self.options;
+        let aside = self.giving_way.aside(path).cloned().map(Now::File);
         let slot = self.tree.touch(path, entry.operation.origin.entry)?;
         check_tag(entry.operation, slot)?;
-        let content = match &slot.now {
+        let content = match aside.as_ref().unwrap_or(&slot.now) {
             Now::File(content) if entry.operation.mode != Some(Mode::Link) => content.clone(),
             Now::Link(content) if entry.operation.mode == Some(Mode::Link) => content.clone(),
             Now::Absent if slot.before.is_absent() => return Err(missing(self.source, path)),
@@ -174,6 +187,7 @@ impl<'a> Composer<'a> {
         if entry.operation.expects == Precondition::FolderExists {
             self.tree.folder_of(path).map_err(|r| vec![r])?;
         }
+        self.give_way(entry, path).map_err(|r| vec![r])?;
         let slot = self.tree.touch(path, entry.operation.origin.entry).map_err(|r| vec![r])?;
         let lines = bytes.lines().count();
         let new = match &slot.now {
@@ -252,6 +266,7 @@ impl<'a> Composer<'a> {
 
     fn arrive(&mut self, entry: &Entry<'_>, to: &RelPath, content: Content) -> Result<(), Refusal> {
         let (overwrite, force) = (self.options.overwrite, self.options.force_read_only);
+        self.give_way(entry, to)?;
         let slot = self.tree.touch(to, entry.operation.origin.entry)?;
         match &slot.now {
             Now::Absent | Now::Folder => {}
@@ -268,6 +283,19 @@ impl<'a> Composer<'a> {
         self.put(entry, to, content)
     }
 
+    /// Puts the file at `path` aside when a later entry moves it: so names can be chained and swapped.
+    fn give_way(&mut self, entry: &Entry<'_>, path: &RelPath) -> Result<(), Refusal> {
+        let slot = self.tree.touch(path, entry.operation.origin.entry)?;
+        match &slot.now {
+            Now::File(content) if content.origin.as_ref() == Some(path) && self.giving_way.is_moved(path) => {
+                self.giving_way.put_aside(path, content.clone());
+                slot.now = Now::Absent;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
     /// Puts a file, with the mode that the entry names.
     fn put(&mut self, entry: &Entry<'_>, path: &RelPath, content: Content) -> Result<(), Refusal> {
         let now = mode::made(self.source, path, content, entry.operation.mode)?;
@@ -276,6 +304,9 @@ impl<'a> Composer<'a> {
     }
 
     fn clear(&mut self, path: &RelPath) -> Result<(), Refusal> {
+        if self.giving_way.take(path).is_some() {
+            return Ok(());
+        }
         self.tree.touch(path, 0)?.now = Now::Absent;
         Ok(())
     }

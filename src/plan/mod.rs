@@ -12,6 +12,7 @@ mod group;
 mod line_place;
 mod line_script;
 mod mode;
+mod moves;
 mod numbered;
 mod outcome;
 mod pass;

@@ -490,3 +490,24 @@ fn what_is_odd_about_numbered_edits_is_told() {
     assert_eq!(warnings(&section(text, "SWAP 2.=2:\n+f(\n"), text), ["boundary-echo"]);
     assert!(warnings(&section(text, "SWAP 2.=2:\n+new\n"), text).is_empty());
 }
+
+#[test]
+fn names_can_be_chained_and_swapped() {
+    let moves = |pairs: &[(&str, &str)]| {
+        let entry = |(from, to): &(&str, &str)| serde_json::json!({"path": from, "moveTo": to});
+        serde_json::Value::from(pairs.iter().map(entry).collect::<Vec<_>>()).to_string()
+    };
+    let three = [("a", "1"), ("b", "2"), ("c", "3")];
+    check(&moves(&[("a", "b"), ("b", "c"), ("c", "d")]), &three, &[("b", "1"), ("c", "2"), ("d", "3")]);
+    check(&moves(&[("c", "d"), ("b", "c"), ("a", "b")]), &three, &[("b", "1"), ("c", "2"), ("d", "3")]);
+    check(&moves(&[("a", "b"), ("b", "a")]), &three, &[("a", "2"), ("b", "1"), ("c", "3")]);
+    check(&moves(&[("a", "b"), ("b", "c"), ("c", "a")]), &three, &[("a", "3"), ("b", "1"), ("c", "2")]);
+    refused(&moves(&[("a", "b")]), &three, &["exists b"]);
+    refused(&moves(&[("a", "b"), ("b", "c")]), &three, &["exists c"]);
+    // Where nothing stands in the way, the second move goes on with the first file.
+    check(&moves(&[("a", "x"), ("x", "y")]), &three, &[("b", "2"), ("c", "3"), ("y", "1")]);
+    let made = r#"[{"path":"a","op":"create","diff":"new"},{"path":"a","moveTo":"x"}]"#;
+    check(made, &three, &[("a", "new"), ("b", "2"), ("c", "3"), ("x", "1")]);
+    let deleted = r#"[{"path":"a","moveTo":"b"},{"path":"b","op":"delete"}]"#;
+    refused(deleted, &three, &["exists b"]);
+}
