@@ -13,7 +13,8 @@ pub type Points = RangeInclusive<usize>;
 /// What becomes of changes that were not synced. What was synced always stays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Loss {
-    /// Names and modes reach the medium in their order: some first ones are there, the others not.
+    /// Names and modes reach the medium in their order, as through the journal of a file system: some first ones are
+    /// there, the others not. Whatever syncs one syncs all before it.
     Ordered,
     /// Any of them are there; a rename is there or not.
     AnyOrder,
@@ -150,7 +151,24 @@ impl Crash {
         }
         open.units.reverse();
         open.data.reverse();
+        if loss == Loss::Ordered {
+            let synced = self.last_synced_name(point);
+            open.units.retain(|unit| matches!(unit, Unit::Whole(step) if Some(*step) > synced));
+        }
         open
+    }
+
+    /// The last change of a name or mode that a sync of its file or folder covers.
+    fn last_synced_name(&self, point: usize) -> Option<usize> {
+        let items = &self.log.items[..point];
+        let covers = |sync: &Item, item: &Item| match (sync, item) {
+            (Item::SyncAll, _) => true,
+            (Item::SyncDir(dir), Item::Names(names)) => names.iter().any(|name| name.0 == *dir),
+            (Item::SyncFile(file), Item::Mode { ino, .. }) => ino == file,
+            _ => false,
+        };
+        let last = |(at, sync): (usize, &Item)| items[..at].iter().rposition(|item| covers(sync, item));
+        items.iter().enumerate().filter_map(last).max()
     }
 
     fn play(&self, point: usize, loss: Loss, open: &Open, choice: &Choice) -> Image {
