@@ -2,7 +2,7 @@
 
 use super::entry::StagePlace;
 use super::error::{Kept, Version};
-use super::ground::{Ground, Stage, clear_stage, stage_of};
+use super::ground::{Ground, Stage, clear_stage, remove_folders, stage_of};
 use super::journal::Journal;
 use super::participant::{Participant, ParticipantError};
 use super::store::{Store, make_folder};
@@ -156,7 +156,7 @@ fn collect_old<D: Disk>(disk: &D, undo: &D::Dir) -> io::Result<()> {
         let dir = make_folder(disk, undo, id.as_ref())?;
         for name in disk.list(&dir)? {
             let removed = disk.remove(&dir, name.as_ref());
-            removed.or_else(|_| disk.remove_dir(&dir, name.as_ref()))?;
+            removed.or_else(|_| remove_folders(disk, &dir, name.as_ref()))?;
         }
         disk.remove_dir(undo, id.as_ref())?;
     }

@@ -3,7 +3,7 @@
 use super::entry::{Entry, StagePlace};
 use super::store::{Store, make_folder};
 use super::{OperationId, TransactionError};
-use crate::disk::{Disk, Folders, Node};
+use crate::disk::{Disk, Folders, Kind, Node};
 use crate::edit::RelPath;
 use bstr::{BStr, BString};
 use std::collections::HashMap;
@@ -188,10 +188,9 @@ pub(super) fn clear_stage<D: Disk + Clone>(
         if keep.contains(&BStr::new(&name)) {
             continue;
         }
-        let is_folder =
-            disk.stat(&stage.dir, name.as_ref())?.is_some_and(|s| s.kind == crate::disk::Kind::Directory);
+        let is_folder = disk.stat(&stage.dir, name.as_ref())?.is_some_and(|s| s.kind == Kind::Directory);
         if is_folder {
-            disk.remove_dir(&stage.dir, name.as_ref())?;
+            remove_folders(disk, &stage.dir, name.as_ref())?;
         } else {
             disk.remove(&stage.dir, name.as_ref())?;
         }
@@ -201,6 +200,35 @@ pub(super) fn clear_stage<D: Disk + Clone>(
         disk.remove_dir(&ground.folders.open(folder)?, tree_stage_name(id).as_ref())?;
     }
     Ok(())
+}
+
+/// Whether a folder holds folders at most, however deep.
+pub(super) fn holds_no_file<D: Disk>(disk: &D, dir: &D::Dir) -> io::Result<bool> {
+    for name in disk.list(dir)? {
+        match disk.stat(dir, name.as_ref())?.map(|stat| stat.kind) {
+            Some(Kind::Directory) if holds_no_file(disk, &open_inner(disk, dir, name.as_ref())?)? => {}
+            None => {}
+            Some(_) => return Ok(false),
+        }
+    }
+    Ok(true)
+}
+
+/// Removes a folder and the folders in it; a file in any of them stops it.
+pub(super) fn remove_folders<D: Disk>(disk: &D, dir: &D::Dir, name: &BStr) -> io::Result<()> {
+    match disk.remove_dir(dir, name) {
+        Err(e) if e.kind() == io::ErrorKind::DirectoryNotEmpty => {}
+        done => return done,
+    }
+    let inner = open_inner(disk, dir, name)?;
+    for below in disk.list(&inner)? {
+        remove_folders(disk, &inner, below.as_ref())?;
+    }
+    disk.remove_dir(dir, name)
+}
+
+fn open_inner<D: Disk>(disk: &D, dir: &D::Dir, name: &BStr) -> io::Result<D::Dir> {
+    disk.open_dir(dir, &RelPath::new(name).map_err(io::Error::other)?)
 }
 
 /// The staging folder of an entry.

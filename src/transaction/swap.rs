@@ -2,7 +2,7 @@
 
 use super::entry::{Entry, Method};
 use super::finish::{Finished, finish};
-use super::ground::{Ground, Stage, stage_of};
+use super::ground::{Ground, Stage, holds_no_file, stage_of};
 use super::journal::{Journal, Verdict, record};
 use super::participant::{Change, Landed, Participant};
 use super::stage::{JOURNAL, throw_away};
@@ -204,7 +204,7 @@ impl<'a, D: Disk + Clone> Prepared<'a, D> {
         put.map_err(|e| moved(entry, "put in place", e))
     }
 
-    /// What came out of the tree must be what the plan saw there; a folder must be empty.
+    /// What came out of the tree must be what the plan saw there; a folder must hold no file any more.
     fn captured(&self, entry: &Entry, slot: &bstr::BStr) -> Result<(), TransactionError> {
         let (disk, stage) = (self.ground.disk(), stage_of(&self.stages, entry));
         let look = || -> io::Result<bool> {
@@ -226,7 +226,7 @@ impl<'a, D: Disk + Clone> Prepared<'a, D> {
                 return Ok(true);
             }
             let inner = disk.open_dir(stage, &RelPath::new(slot).map_err(io::Error::other)?)?;
-            Ok(disk.list(&inner)?.is_empty())
+            holds_no_file(disk, &inner)
         };
         if look().map_err(TransactionError::io("read the old version of", &entry.path))? {
             Ok(())
