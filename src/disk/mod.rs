@@ -55,11 +55,12 @@ pub trait Disk: Send + Sync {
     /// What the open folder is.
     fn stat_dir(&self, dir: &Self::Dir) -> io::Result<Stat>;
 
-    /// The whole regular file `name` with what it was when it was read. Links and special files are not opened.
+    /// The whole regular file `name` with what it was when it was read. Links are not followed. Call it only where
+    /// [`stat`](Self::stat) has found a regular file: a pipe might be opened, and its writer would notice.
     fn read(&self, dir: &Self::Dir, name: &BStr) -> io::Result<(Vec<u8>, Stat)>;
 
-    /// The hash of the regular file `name`, with what it was when it was read. Holds a piece of it at a time. Call it
-    /// only where [`stat`](Self::stat) has found a regular file: a pipe might be opened.
+    /// The hash of the regular file `name`, with what it was when it was read. Holds a piece of it at a time. To be
+    /// called as [`read`](Self::read) is.
     fn hash(&self, dir: &Self::Dir, name: &BStr) -> io::Result<(Hash, Stat)> {
         self.read(dir, name).map(|(bytes, stat)| (Hash::of(&bytes), stat))
     }

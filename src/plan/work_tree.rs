@@ -52,7 +52,7 @@ pub struct WorkTree<'a, D: Disk> {
     rules: &'a dyn PathRules,
     /// What a name in a folder is, asked once: nothing changes while a batch is planned, and if it does, the hash
     /// check before the swap finds out.
-    seen: Mutex<HashMap<RelPath, Seen>>,
+    seen: Mutex<HashMap<RelPath, (Seen, Option<Stat>)>>,
 }
 
 #[derive(Clone)]
@@ -70,10 +70,11 @@ impl<'a, D: Disk> WorkTree<'a, D> {
     }
 
     fn look(&self, path: &RelPath) -> io::Result<Seen> {
-        if let Some(seen) = self.locked().get(path) {
+        if let Some((seen, _)) = self.locked().get(path) {
             return Ok(seen.clone());
         }
-        let seen = match self.stat(path)?.map(|stat| stat.kind) {
+        let stat = self.stat_now(path)?;
+        let seen = match stat.map(|stat| stat.kind) {
             None => Seen::Absent,
             Some(Kind::Directory) => {
                 let dir = self.folders.open(path)?;
@@ -86,11 +87,19 @@ impl<'a, D: Disk> WorkTree<'a, D> {
             }
             Some(Kind::File | Kind::Special) => Seen::Other,
         };
-        self.locked().insert(path.clone(), seen.clone());
+        self.locked().insert(path.clone(), (seen.clone(), stat));
         Ok(seen)
     }
 
-    fn locked(&self) -> std::sync::MutexGuard<'_, HashMap<RelPath, Seen>> {
+    fn stat_now(&self, path: &RelPath) -> io::Result<Option<Stat>> {
+        match self.folders.parent(path) {
+            Ok(dir) => self.folders.disk().stat(&dir, path.name()),
+            Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
+    fn locked(&self) -> std::sync::MutexGuard<'_, HashMap<RelPath, (Seen, Option<Stat>)>> {
         // Entries are inserted whole: a panic elsewhere cannot spoil them.
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -239,14 +248,10 @@ impl<D: Disk> Source for WorkTree<'_, D> {
     }
 
     fn stat(&self, path: &RelPath) -> io::Result<Option<Stat>> {
-        let dir = match self.folders.parent(path) {
-            Ok(dir) => dir,
-            Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                return Ok(None);
-            }
-            Err(e) => return Err(e),
-        };
-        self.folders.disk().stat(&dir, path.name())
+        if let Some((_, stat)) = self.locked().get(path) {
+            return Ok(*stat);
+        }
+        self.stat_now(path)
     }
 
     fn read(&self, path: &RelPath) -> io::Result<(Vec<u8>, Stat)> {

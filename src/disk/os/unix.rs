@@ -51,9 +51,10 @@ impl Disk for OsDisk {
     }
 
     fn read(&self, dir: &Self::Dir, name: &BStr) -> io::Result<(Vec<u8>, Stat)> {
-        let (mut file, stat) = open_regular(dir, name)?;
+        let (file, stat) = open_known(dir, name)?;
         let mut bytes = Vec::with_capacity(usize::try_from(stat.size).unwrap_or(0));
-        file.read_to_end(&mut bytes)?;
+        // Not as a file: that would ask for size and position once more.
+        file.take(u64::MAX).read_to_end(&mut bytes)?;
         Ok((bytes, stat))
     }
 
@@ -236,12 +237,6 @@ fn open_stepwise(base: &OwnedFd, path: &RelPath, flags: OFlags) -> rustix::io::R
         at = Some(rustix::fs::openat(here, name.as_bytes(), flags | OFlags::NOFOLLOW, Mode::empty())?);
     }
     at.ok_or(Errno::INVAL)
-}
-
-/// Opens a file for reading. A pipe must not even be opened: its writer would notice.
-fn open_regular(dir: &OwnedFd, name: &BStr) -> io::Result<(File, Stat)> {
-    regular(stat_at(dir, name.as_bytes(), AtFlags::SYMLINK_NOFOLLOW)?)?;
-    open_known(dir, name)
 }
 
 /// Opens what was a regular file a moment ago.
