@@ -88,6 +88,8 @@ codes! {
         AppendEof = "append-eof",
         /// A hunk marked "end of file" stands elsewhere, uniquely.
         EofNotAtEnd = "eof-not-at-end",
+        /// Outer blank lines of a hunk stand nowhere and were left out.
+        EdgeBlankDropped = "edge-blank-dropped",
         /// Hunks stand in another order than in the batch.
         OutOfOrder = "out-of-order",
         /// The counts of a hunk header do not fit its body.

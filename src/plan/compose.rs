@@ -2,6 +2,7 @@
 
 use super::moves::GivingWay;
 use super::outcome::append_step;
+use super::pass::Ladder;
 use super::tree::{Content, Now, Slot, Tree};
 use super::{Options, Refusal, Source, Target, binary, mode, sections, step};
 use crate::disk::Node;
@@ -163,7 +164,7 @@ impl<'a> Composer<'a> {
         }
         let mut refusals = Vec::new();
         for step in steps {
-            match step::run(&content.bytes, step) {
+            match step::run(&content.bytes, step, Ladder::new()) {
                 Ok(done) => {
                     content.added += done.hunks.iter().map(|h| h.added).sum::<usize>();
                     content.removed += done.hunks.iter().map(|h| h.removed).sum::<usize>();

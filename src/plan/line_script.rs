@@ -1,9 +1,10 @@
-//! What a line hunk writes: only its removed and added rows; context rows keep the file's bytes.
+//! What a block of lines writes: only its removed and added rows; kept rows have the file's bytes.
 
-use crate::edit::{LineHunk, Lines, Replacement, Row, Text};
+use super::block::{Block, Ending};
+use crate::edit::{LineHunk, Lines, Replacement};
 use std::ops::Range;
 
-/// The replacements of one line hunk.
+/// The replacements of one block.
 #[derive(Debug, Default)]
 pub(super) struct LineScript {
     /// In ascending order; offsets in the text that `lines` indexes.
@@ -12,65 +13,96 @@ pub(super) struct LineScript {
     pub added: usize,
     /// Rows that go.
     pub removed: usize,
+    /// The unterminated last line goes: the line that is the last one then loses its terminator.
+    pub bares_end: bool,
 }
 
-/// The script of `hunk` with its first old row at line `at` (from 0).
-pub(super) fn script(lines: &Lines<'_>, hunk: &LineHunk, at: usize) -> LineScript {
-    let mut runs: Vec<Run<'_>> = Vec::new();
-    let mut line = at;
-    let mut open = false;
-    for row in &hunk.rows {
-        if let Row::Keep(_) = row {
-            line += 1;
-            open = false;
-            continue;
-        }
-        if !open {
-            runs.push(Run { lines: line..line, added: Vec::new() });
-            open = true;
-        }
-        let Some(run) = runs.last_mut() else { continue };
-        match row {
-            Row::Add(text) => run.added.push(text),
-            _ => {
-                line += 1;
-                run.lines.end = line;
-            }
+/// How the text ends where the block is its end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum End {
+    /// As before.
+    Kept,
+    /// With a terminator.
+    Terminated,
+    /// Without.
+    Unterminated,
+}
+
+impl End {
+    /// What the hunk's markers say.
+    pub(super) fn of(hunk: &LineHunk) -> Self {
+        match (hunk.old_unterminated, hunk.new_unterminated) {
+            (false, false) => Self::Kept,
+            (_, false) => Self::Terminated,
+            (_, true) => Self::Unterminated,
         }
     }
-    let explicit = (hunk.old_unterminated || hunk.new_unterminated).then_some(!hunk.new_unterminated);
+}
+
+/// The script of `block` with its first old row at line `at` (from 0).
+pub(super) fn script(lines: &Lines<'_>, block: &Block<'_>, at: usize, end: End) -> LineScript {
     let mut script = LineScript::default();
-    for run in &runs {
-        script.added += run.added.len();
-        script.removed += run.lines.len();
-        run.write(lines, explicit, &mut script.parts);
+    for run in &block.runs {
+        script.added += run.new.len();
+        script.removed += run.old.len();
+        let part = Part { lines: at + run.old.start..at + run.old.end, added: &block.new[run.new.clone()] };
+        let joined = block.ending == Ending::Joined && run.new.end == block.new.len();
+        let last = if joined { Last::Joined } else { Last::Line(end) };
+        script.bares_end |= part.bares_end(lines, last);
+        part.write(lines, last, &mut script.parts);
+    }
+    if block.ending == Ending::Joined && block.runs.last().is_none_or(|run| run.new.end < block.new.len()) {
+        let last = at + block.old.len() - 1;
+        let whole = lines.range(last);
+        script
+            .parts
+            .push(Replacement { range: whole.start + lines.text(last).len()..whole.end, bytes: Vec::new() });
     }
     script
 }
 
-/// Removed lines and the rows that take their place.
-#[derive(Debug)]
-pub(super) struct Run<'a> {
-    pub lines: Range<usize>,
-    pub added: Vec<&'a Text>,
+/// How the last row of a part ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Last {
+    /// As a line; at the end of the text as told.
+    Line(End),
+    /// Not at all: the next line follows at once.
+    Joined,
 }
 
-impl Run<'_> {
-    /// `explicit` says whether the text shall end with a terminator, where the hunk says so.
-    pub(super) fn write(&self, lines: &Lines<'_>, explicit: Option<bool>, parts: &mut Vec<Replacement>) {
+/// Removed lines and the rows that take their place.
+#[derive(Debug)]
+pub(super) struct Part<'a> {
+    /// From 0.
+    pub lines: Range<usize>,
+    /// Without terminators.
+    pub added: &'a [&'a str],
+}
+
+impl Part<'_> {
+    /// Whether the last lines of a text go that shall end without terminator: the line before then loses its own.
+    pub(super) fn bares_end(&self, lines: &Lines<'_>, last: Last) -> bool {
+        self.added.is_empty() && self.lines.end == lines.len() && !self.terminates(lines, last)
+    }
+
+    fn terminates(&self, lines: &Lines<'_>, last: Last) -> bool {
+        match last {
+            Last::Joined => false,
+            Last::Line(_) if self.lines.end < lines.len() => true,
+            Last::Line(End::Kept) => lines.is_empty() || lines.terminator(lines.len() - 1).is_some(),
+            Last::Line(end) => end == End::Terminated,
+        }
+    }
+
+    pub(super) fn write(&self, lines: &Lines<'_>, last: Last, parts: &mut Vec<Replacement>) {
         let at_end = self.lines.end == lines.len();
-        let kept_state = lines.is_empty() || lines.terminator(lines.len() - 1).is_some();
-        let terminated = if at_end { explicit.unwrap_or(kept_state) } else { true };
-        let mut range = lines.span(self.lines.clone());
+        let terminated = self.terminates(lines, last);
+        let range = lines.span(self.lines.clone());
         let mut bytes = Vec::new();
         let before = self.lines.start.checked_sub(1);
         let appended = self.lines.is_empty() && at_end && !lines.is_empty() && !self.added.is_empty();
         if let Some(last) = before.filter(|&l| appended && lines.terminator(l).is_none()) {
             bytes.extend_from_slice(lines.terminator_for(last).as_bytes());
-        }
-        // A text without final newline that loses its last lines still has none.
-        if let Some(last) = before.filter(|_| at_end && !terminated && self.added.is_empty()) {
-            range.start -= lines.terminator(last).map_or(0, |end| end.as_bytes().len());
         }
         // A new line ends as the line it replaces; further ones as the line before them.
         let mut end = match before {
@@ -89,10 +121,16 @@ impl Run<'_> {
     }
 }
 
+/// Drops the terminator at the end.
+pub(super) fn unterminate(bytes: &mut Vec<u8>) {
+    let cut = [&b"\r\n"[..], b"\n", b"\r"].into_iter().find(|end| bytes.ends_with(end));
+    bytes.truncate(bytes.len() - cut.map_or(0, <[u8]>::len));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::edit::{Breaks, TextEdit};
+    use crate::edit::{Breaks, Row, TextEdit};
 
     fn hunk(body: &str) -> LineHunk {
         let row = |line: &str| match line.split_at(1) {
@@ -105,8 +143,12 @@ mod tests {
 
     fn check(file: &str, at: usize, hunk: &LineHunk, expected: &str) {
         let lines = Lines::new(file.as_bytes(), Breaks::Lf);
-        let script = script(&lines, hunk, at);
-        let result = TextEdit::new(script.parts).expect("disjoint").apply(file.as_bytes());
+        let script = script(&lines, &Block::of_rows(&hunk.rows), at, End::of(hunk));
+        let bares_end = script.bares_end;
+        let mut result = TextEdit::new(script.parts).expect("disjoint").apply(file.as_bytes());
+        if bares_end {
+            unterminate(&mut result);
+        }
         assert_eq!(String::from_utf8_lossy(&result), expected, "{file:?} {hunk:?}");
     }
 

@@ -3,16 +3,22 @@
 //! Pure but for reading through [`Source`]. A plan holds names, hashes and line numbers; contents go through the
 //! bounded [`Sink`] as they are resolved. Every refusal of a batch is collected.
 
+mod anchors;
 mod binary;
+mod block;
 mod compose;
 mod document;
+mod equality;
 mod excerpt;
 mod explain;
 mod group;
+mod ladder;
 mod line_place;
 mod line_script;
 mod mode;
 mod moves;
+mod narrow;
+mod nearest;
 mod numbered;
 mod outcome;
 mod pass;
@@ -27,8 +33,11 @@ mod step;
 mod text_place;
 mod text_script;
 mod tree;
+mod view;
 mod work_tree;
 
+#[cfg(test)]
+mod place_tests;
 #[cfg(test)]
 mod tests;
 

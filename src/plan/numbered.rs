@@ -5,9 +5,9 @@
 
 use super::Refusal;
 use super::document::Document;
-use super::line_script::Run;
+use super::line_script::{End, Last, Part};
 use super::step::{Located, overlap};
-use crate::edit::{Breaks, Code, Gap, Hunk, Lines, Locator, Text, WarningCode};
+use crate::edit::{Breaks, Code, Gap, Hunk, Lines, Locator, Replacement, Text, WarningCode};
 use std::ops::Range;
 
 /// Places each of `hunks`, all of them numbered.
@@ -21,7 +21,7 @@ pub(super) fn locate(doc: &Document<'_>, hunks: &[&Hunk]) -> Vec<Result<Located,
     for (first, second) in clashes(&edits) {
         found[second] = Err(overlap(hunks[first], hunks[second]));
     }
-    let mut parts = parts(&lines, &edits, hunks.len());
+    let (mut parts, bared) = parts(&lines, &edits, hunks.len());
     let located = found.into_iter().enumerate().map(|(i, edit)| {
         let edit = edit?;
         Ok(Located {
@@ -34,6 +34,7 @@ pub(super) fn locate(doc: &Document<'_>, hunks: &[&Hunk]) -> Vec<Result<Located,
             removed: edit.lines.len(),
             pass: "line",
             notes: notes(&lines, &edit),
+            bares_end: bared == Some(i),
         })
     });
     located.collect()
@@ -101,24 +102,40 @@ fn clashes(edits: &[(usize, Edit<'_>)]) -> Vec<(usize, usize)> {
     clashes
 }
 
-/// The replacements of each hunk. Edits that cannot be written apart are one replacement, of the first of them.
-fn parts(lines: &Lines<'_>, edits: &[(usize, Edit<'_>)], count: usize) -> Vec<Vec<crate::edit::Replacement>> {
+/// Lines that go and the rows that come, of one hunk or of several that cannot be written apart.
+struct Run<'a> {
+    lines: Range<usize>,
+    added: Vec<&'a str>,
+}
+
+/// The replacements of each hunk, and the hunk that removes the end of a text without final newline. Edits that cannot
+/// be written apart are one replacement, of the first of them.
+fn parts(
+    lines: &Lines<'_>,
+    edits: &[(usize, Edit<'_>)],
+    count: usize,
+) -> (Vec<Vec<Replacement>>, Option<usize>) {
     let mut runs: Vec<(usize, Run<'_>)> = Vec::new();
     for (i, edit) in edits {
         match runs.last_mut() {
             Some((_, run)) if inseparable(&run.lines, &edit.lines) => {
                 run.lines.end = run.lines.end.max(edit.lines.end);
-                run.added.extend(edit.rows);
+                run.added.extend(edit.rows.iter().map(Text::as_str));
             }
-            _ => runs.push((*i, Run { lines: edit.lines.clone(), added: edit.rows.iter().collect() })),
+            _ => runs.push((
+                *i,
+                Run { lines: edit.lines.clone(), added: edit.rows.iter().map(Text::as_str).collect() },
+            )),
         }
     }
     join_at_end(lines, &mut runs);
-    let mut parts = vec![Vec::new(); count];
+    let (mut parts, mut bared) = (vec![Vec::new(); count], None);
     for (i, run) in runs {
-        run.write(lines, None, &mut parts[i]);
+        let (part, last) = (Part { lines: run.lines, added: &run.added }, Last::Line(End::Kept));
+        bared = part.bares_end(lines, last).then_some(i).or(bared);
+        part.write(lines, last, &mut parts[i]);
     }
-    parts
+    (parts, bared)
 }
 
 /// Whether the second starts inside the first, or both are insertions at one gap.

@@ -1,31 +1,44 @@
 //! The passes of matching.md as data: under which equality old text is looked for, strictest first.
+//!
+//! A looser pass is asked only when every stricter one finds nothing; it never settles a stricter one's tie.
 
-use std::borrow::Cow;
+use super::equality::Key;
 
-/// One equality.
-#[derive(Clone, Copy, Debug)]
+/// One equality of blocks of lines.
+#[derive(Debug)]
 pub(super) struct Pass {
     /// Its name in results.
     pub name: &'static str,
-    /// Lines (without terminators) are equal when their keys are.
-    pub key: for<'a> fn(&'a [u8]) -> Cow<'a, [u8]>,
-    /// How a text that may start inside a line is looked for.
-    pub texts: Texts,
+    /// Lines are equal when their keys are.
+    pub key: Key,
 }
 
-/// How a pass places a text that is not made of whole lines.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Texts {
-    /// As a substring, terminators equated.
-    Substring,
+/// The ladder, strictest first.
+pub(super) const PASSES: &[Pass] = &[EXACT, TRAILING_WS];
+
+/// P0: bytes are equal, terminators aside. The only pass for a text that starts or ends inside a line.
+pub(super) const EXACT: Pass = Pass { name: "exact", key: Key::Bytes };
+
+/// P1: equal after dropping trailing blanks.
+pub(super) const TRAILING_WS: Pass = Pass { name: "trailing-ws", key: Key::Trimmed };
+
+/// The passes that a run allows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ladder(&'static [Pass]);
+
+impl Ladder {
+    /// Every pass.
+    pub(super) fn new() -> Self {
+        Self(PASSES)
+    }
+
+    /// The passes for a text, strictest first. One that is not UTF-8 is edited by exact bytes only.
+    pub(super) fn passes(self, is_utf8: bool) -> &'static [Pass] {
+        if is_utf8 { self.0 } else { &PASSES[..1] }
+    }
+
+    /// The name of the last pass for a text.
+    pub(super) fn last(self, is_utf8: bool) -> &'static str {
+        self.passes(is_utf8).last().map_or(EXACT.name, |pass| pass.name)
+    }
 }
-
-/// The ladder. A looser pass is asked only when no stricter one finds anything.
-pub(super) const PASSES: &[Pass] = &[EXACT];
-
-/// P0: bytes are equal, terminators aside.
-pub(super) const EXACT: Pass =
-    Pass { name: "exact", key: |line| Cow::Borrowed(line), texts: Texts::Substring };
-
-/// The name of the pass that a file that is not UTF-8 stops at, and of the last one today.
-pub(super) const LAST: &str = EXACT.name;

@@ -1,7 +1,9 @@
 //! One step on one text: every hunk is placed in the same text, then all are written at once.
 
 use super::document::Document;
+use super::line_script::unterminate;
 use super::outcome::{LineRange, PlacedHunk};
+use super::pass::Ladder;
 use super::{Refusal, binary, line_place, numbered, text_place};
 use crate::edit::{Code, Hunk, Locator, Replacement, Step, TextEdit, WarningCode};
 
@@ -26,18 +28,20 @@ pub(super) struct Located {
     pub removed: usize,
     pub pass: &'static str,
     pub notes: Vec<WarningCode>,
+    /// The unterminated last line goes: what is the last line then loses its terminator.
+    pub bares_end: bool,
 }
 
 /// Places all hunks of `step` in `content` and writes them.
 ///
 /// # Errors
 /// Every hunk that has no place, or not one only, or that overlaps another.
-pub(super) fn run(content: &[u8], step: &Step) -> Result<StepDone, Vec<Refusal>> {
+pub(super) fn run(content: &[u8], step: &Step, ladder: Ladder) -> Result<StepDone, Vec<Refusal>> {
     if let Some((hunk, change)) = binary::change(step) {
         return binary::run(content, hunk, change);
     }
     let doc = Document::new(content).map_err(|refusal| vec![refusal.at(step_origin(step))])?;
-    let located = locate(&doc, &step.hunks)?;
+    let located = locate(&doc, ladder, &step.hunks)?;
     write(&doc, step, located)
 }
 
@@ -45,7 +49,7 @@ fn step_origin(step: &Step) -> crate::edit::Origin {
     step.hunks.first().map_or(crate::edit::Origin { entry: 0, hunk: 0, line: 0 }, |h| h.origin)
 }
 
-fn locate(doc: &Document<'_>, hunks: &[Hunk]) -> Result<Vec<Located>, Vec<Refusal>> {
+fn locate(doc: &Document<'_>, ladder: Ladder, hunks: &[Hunk]) -> Result<Vec<Located>, Vec<Refusal>> {
     let mut refusals = Vec::new();
     let mut located: Vec<(usize, Located)> = Vec::with_capacity(hunks.len());
     let (mut line_hunks, mut numbered_hunks) = (Vec::new(), Vec::new());
@@ -59,8 +63,8 @@ fn locate(doc: &Document<'_>, hunks: &[Hunk]) -> Result<Vec<Located>, Vec<Refusa
                 numbered_hunks.push((i, hunk));
                 continue;
             }
-            Locator::Text { old, new } => text_place::text(doc, hunk.occurrence, old, new),
-            Locator::Pieces(pieces) => text_place::pieces(doc, pieces),
+            Locator::Text { old, new } => text_place::text(doc, ladder, hunk.occurrence, old, new),
+            Locator::Pieces(pieces) => text_place::pieces(doc, ladder, pieces),
             Locator::Fill(new) => text_place::fill(doc, new),
             Locator::Binary(_) => {
                 Err(Refusal::new(Code::NotText, "a binary change beside changes of the text"))
@@ -72,7 +76,7 @@ fn locate(doc: &Document<'_>, hunks: &[Hunk]) -> Result<Vec<Located>, Vec<Refusa
         }
     }
     let bodies: Vec<_> = line_hunks.iter().map(|(_, _, lines)| *lines).collect();
-    for ((i, origin, _), found) in line_hunks.iter().zip(line_place::locate(doc, &bodies)) {
+    for ((i, origin, _), found) in line_hunks.iter().zip(line_place::locate(doc, ladder, &bodies)) {
         match found {
             Ok(found) => located.push((*i, found)),
             Err(refusal) => refusals.push((*i, refusal.at(*origin))),
@@ -108,6 +112,9 @@ fn write(doc: &Document<'_>, step: &Step, located: Vec<Located>) -> Result<StepD
     })?;
     let mut bytes = doc.mark.to_vec();
     bytes.append(&mut edit.apply(doc.body));
+    if placed.iter().any(|found| found.bares_end) {
+        unterminate(&mut bytes);
+    }
     Ok(StepDone { bytes, hunks: number(step, &placed) })
 }
 

@@ -1,11 +1,15 @@
 //! Placing a text hunk: every place of its old text, then exactly as many as it asks for, or a refusal.
 
+use super::block::Block;
 use super::document::{Document, Haystack};
-use super::explain;
-use super::pass::{EXACT, PASSES, Pass, Texts};
+use super::explain::{self, Wanted};
+use super::ladder::climb;
+use super::line_script::{self, End};
+use super::pass::{EXACT, Ladder};
 use super::search::{Hits, disjoint_substrings, substrings};
 use super::step::Located;
 use super::text_script::{Place, script};
+use super::view::View;
 use super::{Refusal, search};
 use crate::edit::{Breaks, Code, Occurrence, Replacement, Text, WarningCode};
 use std::borrow::Cow;
@@ -23,6 +27,7 @@ fn with_lf(text: &str) -> Cow<'_, str> {
 /// The place or places of `old` in `doc`, and what is written there.
 pub(super) fn text(
     doc: &Document<'_>,
+    ladder: Ladder,
     occurrence: Occurrence,
     old: &Text,
     new: &Text,
@@ -32,23 +37,65 @@ pub(super) fn text(
         let message = "the old text is empty, and the file is not";
         return filled(doc, &new, || Refusal::new(Code::Usage, message).hint(BESIDE));
     }
-    for pass in PASSES {
-        for &breaks in doc.breaks() {
-            let hay = Haystack::new(doc.body, breaks);
-            let hits = places(pass, &hay, &old, occurrence);
-            if hits.total > 0 {
-                return decide(doc, pass, (&hay, breaks), hits, occurrence, (&old, &new));
-            }
+    for &breaks in doc.breaks() {
+        let hay = Haystack::new(doc.body, breaks);
+        let hits = places(&hay, &old, occurrence);
+        if hits.total > 0 {
+            return decide(doc, (&hay, breaks), hits, occurrence, (&old, &new));
+        }
+        // All places of a text are changed only where they are equal byte for byte.
+        if occurrence == Occurrence::Once
+            && let Some(found) = whole_lines(doc, breaks, ladder, (&old, &new))
+        {
+            return found;
         }
     }
-    Err(explain::absent_text(doc, &old, &new))
+    Err(absent(doc, ladder, (&old, &new)))
+}
+
+fn absent(doc: &Document<'_>, ladder: Ladder, (old, new): (&str, &str)) -> Refusal {
+    explain::absent(doc, &View::new(doc, Breaks::Lf), ladder, &Wanted::Text { old, new })
+}
+
+/// The place of a text that is made of whole lines, under the passes for lines.
+fn whole_lines(
+    doc: &Document<'_>,
+    breaks: Breaks,
+    ladder: Ladder,
+    (old, new): (&str, &str),
+) -> Option<Result<Located, Refusal>> {
+    let view = View::new(doc, breaks);
+    let found = climb((doc, &view), ladder, &Block::of_texts(old, new), |starts| starts)?;
+    let (block, pass, rows) = (&found.block, found.pass.name, found.block.old.len());
+    let &[start] = found.starts.as_slice() else {
+        let offsets = found.starts.iter().map(|&line| view.lines.range(line).start);
+        let total = (found.starts.len(), rows);
+        return Some(Err(explain::several_places(doc.body, offsets, total, pass, Occurrence::Once)));
+    };
+    let script = line_script::script(&view.lines, block, start, End::Kept);
+    let mut notes = found.notes;
+    if new.is_empty() && !block.new.is_empty() {
+        notes.push(WarningCode::EmptyLineLeft);
+    }
+    Some(Ok(Located {
+        line: start,
+        rank: 0,
+        old_count: rows,
+        new_count: block.new.len(),
+        added: script.added,
+        removed: script.removed,
+        parts: script.parts,
+        pass,
+        notes,
+        bares_end: script.bares_end,
+    }))
 }
 
 /// The places of `old`, also at the end of a text that lacks the final newline of `old`.
-fn places(pass: &Pass, hay: &Haystack<'_>, old: &str, occurrence: Occurrence) -> Hits {
-    let mut hits = match (pass.texts, occurrence) {
-        (Texts::Substring, Occurrence::Once) => substrings(&hay.text, old.as_bytes(), KEPT),
-        (Texts::Substring, Occurrence::All | Occurrence::Exactly(_)) => {
+fn places(hay: &Haystack<'_>, old: &str, occurrence: Occurrence) -> Hits {
+    let mut hits = match occurrence {
+        Occurrence::Once => substrings(&hay.text, old.as_bytes(), KEPT),
+        Occurrence::All | Occurrence::Exactly(_) => {
             let starts = disjoint_substrings(&hay.text, old.as_bytes());
             Hits { total: starts.len(), starts }
         }
@@ -72,7 +119,6 @@ fn at_unterminated_end(text: &[u8], old: &str) -> Option<usize> {
 
 fn decide(
     doc: &Document<'_>,
-    pass: &Pass,
     (hay, breaks): (&Haystack<'_>, Breaks),
     hits: Hits,
     occurrence: Occurrence,
@@ -86,18 +132,18 @@ fn decide(
     if !fits {
         let lines = old.split_inclusive('\n').count();
         let offsets = hits.starts.iter().map(|&s| hay.original(s));
-        return Err(explain::several_places(doc.body, offsets, hits.total, lines, pass.name, occurrence));
+        return Err(explain::several_places(doc.body, offsets, (hits.total, lines), EXACT.name, occurrence));
     }
     let mut all: Option<Located> = None;
     for &start in &hits.starts {
         let bare = |text| if start + old.len() > hay.text.len() { without_newline(text) } else { text };
-        let one = write(doc, pass, &Place { body: doc.body, hay, breaks, start }, (bare(old), bare(new)));
+        let one = write(doc, &Place { body: doc.body, hay, breaks, start }, (bare(old), bare(new)));
         all = Some(match all {
             None => one,
             Some(sum) => joined(sum, one),
         });
     }
-    all.ok_or_else(|| explain::absent_text(doc, old, new))
+    all.ok_or_else(|| Refusal::new(Code::NoMatch, "the old text stands nowhere in the file"))
 }
 
 fn without_newline(text: &str) -> &str {
@@ -117,7 +163,7 @@ fn joined(mut sum: Located, mut one: Located) -> Located {
     sum
 }
 
-fn write(doc: &Document<'_>, pass: &Pass, place: &Place<'_>, (old, new): (&str, &str)) -> Located {
+fn write(doc: &Document<'_>, place: &Place<'_>, (old, new): (&str, &str)) -> Located {
     let script = script(place, old, new);
     let text = &place.hay.text;
     let newlines = |s: &[u8]| memchr::memchr_iter(b'\n', s).count();
@@ -132,17 +178,8 @@ fn write(doc: &Document<'_>, pass: &Pass, place: &Place<'_>, (old, new): (&str, 
     let notes = if new.is_empty() && whole_lines { vec![WarningCode::EmptyLineLeft] } else { Vec::new() };
     debug_assert!(end <= text.len() && doc.body.len() >= text.len());
     let (added, removed) = (script.added, script.removed);
-    Located {
-        parts: script.parts,
-        line,
-        rank: 0,
-        old_count,
-        new_count,
-        added,
-        removed,
-        pass: pass.name,
-        notes,
-    }
+    let (parts, pass) = (script.parts, EXACT.name);
+    Located { parts, line, rank: 0, old_count, new_count, added, removed, pass, notes, bares_end: false }
 }
 
 /// Fills an empty file.
@@ -167,11 +204,16 @@ fn filled(doc: &Document<'_>, new: &str, refusal: impl Fn() -> Refusal) -> Resul
         removed: 0,
         pass: "insert",
         notes: Vec::new(),
+        bares_end: false,
     })
 }
 
 /// Pieces stand in order and without overlap; there must be one way only to place them.
-pub(super) fn pieces(doc: &Document<'_>, pieces: &[(Text, Text)]) -> Result<Located, Refusal> {
+pub(super) fn pieces(
+    doc: &Document<'_>,
+    ladder: Ladder,
+    pieces: &[(Text, Text)],
+) -> Result<Located, Refusal> {
     let pieces: Vec<_> = pieces.iter().map(|(old, new)| (with_lf(old), with_lf(new))).collect();
     let named: Vec<_> = pieces.iter().filter(|(old, _)| !old.is_empty()).collect();
     let hay = Haystack::new(doc.body, Breaks::Lf);
@@ -179,7 +221,7 @@ pub(super) fn pieces(doc: &Document<'_>, pieces: &[(Text, Text)]) -> Result<Loca
     for (old, new) in &named {
         let found = substrings(&hay.text, old.as_bytes(), usize::MAX);
         if found.total == 0 {
-            return Err(explain::absent_text(doc, old, new));
+            return Err(absent(doc, ladder, (old, new)));
         }
         hits.push(found.starts);
     }
@@ -192,7 +234,7 @@ pub(super) fn pieces(doc: &Document<'_>, pieces: &[(Text, Text)]) -> Result<Loca
         .hint("put more lines around each placeholder"));
     };
     let written = named.iter().zip(starts).map(|((old, new), start)| {
-        write(doc, &EXACT, &Place { body: doc.body, hay: &hay, breaks: Breaks::Lf, start }, (old, new))
+        write(doc, &Place { body: doc.body, hay: &hay, breaks: Breaks::Lf, start }, (old, new))
     });
     written
         .reduce(joined)

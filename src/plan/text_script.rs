@@ -47,7 +47,7 @@ fn bare(token: &str) -> &str {
 }
 
 /// Differences by whole lines, terminators aside; equal lines at both ends are found first.
-fn line_diff(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
+pub(super) fn line_diff(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
     let same = |(a, b): &(&&str, &&str)| bare(a) == bare(b);
     let head = old.iter().zip(new).take_while(same).count();
     let most = old.len().min(new.len()) - head;

@@ -1,0 +1,43 @@
+//! Up the ladder: the first pass under which a block stands somewhere, with all its places there.
+
+use super::block::Block;
+use super::document::Document;
+use super::pass::{Ladder, Pass};
+use super::view::View;
+use crate::edit::WarningCode;
+
+/// Where a block stands.
+#[derive(Debug)]
+pub(super) struct Places<'a> {
+    /// The pass that found it.
+    pub pass: &'static Pass,
+    /// The block as found: perhaps without its outer blank rows.
+    pub block: Block<'a>,
+    /// First lines from 0, ascending; never empty.
+    pub starts: Vec<usize>,
+    /// What a person should know.
+    pub notes: Vec<WarningCode>,
+}
+
+/// All places of `block` under the strictest pass that has any after `narrow`; each pass also looks for the block
+/// without its outer blank rows.
+pub(super) fn climb<'a>(
+    (doc, view): (&Document<'_>, &View<'_>),
+    ladder: Ladder,
+    block: &Block<'a>,
+    narrow: impl Fn(Vec<usize>) -> Vec<usize>,
+) -> Option<Places<'a>> {
+    let bare = block.without_edge_blanks();
+    for pass in ladder.passes(doc.is_utf8) {
+        let whole = std::iter::once((block, None));
+        let tried = whole.chain(bare.as_ref().map(|bare| (bare, Some(WarningCode::EdgeBlankDropped))));
+        for (block, note) in tried {
+            let starts = narrow(view.places(pass, &block.old));
+            if !starts.is_empty() {
+                let notes = note.into_iter().collect();
+                return Some(Places { pass, block: block.clone(), starts, notes });
+            }
+        }
+    }
+    None
+}
