@@ -5,6 +5,7 @@ use super::equality::is_blank_line;
 use super::text_script::line_diff;
 use crate::edit::Row;
 use similar::DiffOp;
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Rows that go and rows that come in their place.
@@ -95,6 +96,11 @@ impl<'a> Block<'a> {
             }
         }
         block
+    }
+
+    /// The new rows as the batch has them.
+    pub(super) fn as_given(&self) -> Vec<Cow<'a, str>> {
+        self.new.iter().map(|row| Cow::Borrowed(*row)).collect()
     }
 
     /// The changed old rows: the first of them, and how many there are from the first to the last.

@@ -2,6 +2,7 @@
 //!
 //! Keys are of lines without terminators. Nothing here is similarity: a rule equates, or it does not.
 
+use super::fold::fold;
 use std::borrow::Cow;
 
 /// A rule of line equality.
@@ -11,18 +12,33 @@ pub(super) enum Key {
     Bytes,
     /// The bytes without trailing blanks.
     Trimmed,
+    /// The characters composed, typographic ones folded, without trailing blanks.
+    Folded,
 }
 
 impl Key {
     /// How many rules there are.
-    pub(super) const COUNT: usize = 2;
+    pub(super) const COUNT: usize = 3;
 
     /// What equal lines share.
     pub(super) fn of(self, line: &[u8]) -> Cow<'_, [u8]> {
         match self {
             Self::Bytes => Cow::Borrowed(line),
             Self::Trimmed => Cow::Borrowed(trim_end(line)),
+            Self::Folded => folded(line),
         }
+    }
+}
+
+/// Text that is not UTF-8 is never folded: only its trailing blanks go.
+fn folded(line: &[u8]) -> Cow<'_, [u8]> {
+    match std::str::from_utf8(line) {
+        Ok(text) if !line.is_ascii() => {
+            let mut folded: Vec<u8> = fold(text).into_bytes();
+            folded.truncate(trim_end(&folded).len());
+            Cow::Owned(folded)
+        }
+        _ => Cow::Borrowed(trim_end(line)),
     }
 }
 
@@ -44,4 +60,21 @@ pub(super) fn is_blank_line(line: &[u8]) -> bool {
 
 fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn equal(key: Key, a: &str, b: &str) -> bool {
+        key.of(a.as_bytes()) == key.of(b.as_bytes())
+    }
+
+    #[test]
+    fn each_rule_equates_what_it_names() {
+        assert!(equal(Key::Trimmed, "a \t", "a") && !equal(Key::Trimmed, " a", "a"));
+        assert!(equal(Key::Folded, "say “go”\u{a0}", "say \"go\"") && !equal(Key::Folded, "A", "a"));
+        assert!(equal(Key::Folded, "cafe\u{301}", "café"));
+        assert_eq!(Key::Folded.of(b"\xe9  "), &b"\xe9"[..]);
+    }
 }

@@ -2,9 +2,12 @@
 
 use super::block::Block;
 use super::document::Document;
-use super::pass::{Ladder, Pass};
+use super::line_script::{self, End, LineScript};
+use super::pass::{Added, Ladder, Pass};
+use super::retype::retype;
 use super::view::View;
 use crate::edit::WarningCode;
+use bstr::ByteSlice;
 
 /// Where a block stands.
 #[derive(Debug)]
@@ -40,4 +43,23 @@ pub(super) fn climb<'a>(
         }
     }
     None
+}
+
+impl Places<'_> {
+    /// The script of the block at `start`, one of its places.
+    pub(super) fn script(&self, view: &View<'_>, start: usize, end: End) -> LineScript {
+        let mut new = self.block.as_given();
+        if self.pass.added == Added::Retyped {
+            for run in &self.block.runs {
+                let lines = start + run.old.start..start + run.old.end;
+                let file: Option<Vec<&str>> = lines.map(|line| view.lines.text(line).to_str().ok()).collect();
+                let old = &self.block.old[run.old.clone()];
+                let retyped = file.and_then(|file| retype(&file, old, &self.block.new[run.new.clone()]));
+                for (row, text) in run.new.clone().zip(retyped.into_iter().flatten()) {
+                    new[row] = text.into();
+                }
+            }
+        }
+        line_script::script(&view.lines, (&self.block, &new), start, end)
+    }
 }

@@ -6,7 +6,7 @@ use super::block::Block;
 use super::document::Document;
 use super::explain::{self, Wanted};
 use super::ladder::{Places, climb};
-use super::line_script;
+use super::line_script::End;
 use super::narrow::{Choice, choose_by_order, follow_hints};
 use super::pass::{EXACT, Ladder};
 use super::step::Located;
@@ -164,8 +164,7 @@ impl Search<'_> {
                 Occurrence::Once,
             ));
         };
-        let end = line_script::End::of(hunk);
-        let script = line_script::script(&self.view.lines, &places.block, start, end);
+        let script = places.script(self.view, start, End::of(hunk));
         Ok(Located {
             line: start,
             rank: 0,

@@ -2,6 +2,7 @@
 
 use super::block::{Block, Ending};
 use crate::edit::{LineHunk, Lines, Replacement};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// The replacements of one block.
@@ -39,13 +40,18 @@ impl End {
     }
 }
 
-/// The script of `block` with its first old row at line `at` (from 0).
-pub(super) fn script(lines: &Lines<'_>, block: &Block<'_>, at: usize, end: End) -> LineScript {
+/// The script of `block` with its first old row at line `at` (from 0). `new` are its new rows as they are written.
+pub(super) fn script(
+    lines: &Lines<'_>,
+    (block, new): (&Block<'_>, &[Cow<'_, str>]),
+    at: usize,
+    end: End,
+) -> LineScript {
     let mut script = LineScript::default();
     for run in &block.runs {
         script.added += run.new.len();
         script.removed += run.old.len();
-        let part = Part { lines: at + run.old.start..at + run.old.end, added: &block.new[run.new.clone()] };
+        let part = Part { lines: at + run.old.start..at + run.old.end, added: &new[run.new.clone()] };
         let joined = block.ending == Ending::Joined && run.new.end == block.new.len();
         let last = if joined { Last::Joined } else { Last::Line(end) };
         script.bares_end |= part.bares_end(lines, last);
@@ -76,7 +82,7 @@ pub(super) struct Part<'a> {
     /// From 0.
     pub lines: Range<usize>,
     /// Without terminators.
-    pub added: &'a [&'a str],
+    pub added: &'a [Cow<'a, str>],
 }
 
 impl Part<'_> {
@@ -143,7 +149,8 @@ mod tests {
 
     fn check(file: &str, at: usize, hunk: &LineHunk, expected: &str) {
         let lines = Lines::new(file.as_bytes(), Breaks::Lf);
-        let script = script(&lines, &Block::of_rows(&hunk.rows), at, End::of(hunk));
+        let block = Block::of_rows(&hunk.rows);
+        let script = script(&lines, (&block, &block.as_given()), at, End::of(hunk));
         let bares_end = script.bares_end;
         let mut result = TextEdit::new(script.parts).expect("disjoint").apply(file.as_bytes());
         if bares_end {

@@ -8,6 +8,7 @@ use super::document::Document;
 use super::line_script::{End, Last, Part};
 use super::step::{Located, overlap};
 use crate::edit::{Breaks, Code, Gap, Hunk, Lines, Locator, Replacement, Text, WarningCode};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Places each of `hunks`, all of them numbered.
@@ -105,7 +106,7 @@ fn clashes(edits: &[(usize, Edit<'_>)]) -> Vec<(usize, usize)> {
 /// Lines that go and the rows that come, of one hunk or of several that cannot be written apart.
 struct Run<'a> {
     lines: Range<usize>,
-    added: Vec<&'a str>,
+    added: Vec<Cow<'a, str>>,
 }
 
 /// The replacements of each hunk, and the hunk that removes the end of a text without final newline. Edits that cannot
@@ -120,11 +121,14 @@ fn parts(
         match runs.last_mut() {
             Some((_, run)) if inseparable(&run.lines, &edit.lines) => {
                 run.lines.end = run.lines.end.max(edit.lines.end);
-                run.added.extend(edit.rows.iter().map(Text::as_str));
+                run.added.extend(edit.rows.iter().map(|row| Cow::Borrowed(row.as_str())));
             }
             _ => runs.push((
                 *i,
-                Run { lines: edit.lines.clone(), added: edit.rows.iter().map(Text::as_str).collect() },
+                Run {
+                    lines: edit.lines.clone(),
+                    added: edit.rows.iter().map(|row| Cow::Borrowed(row.as_str())).collect(),
+                },
             )),
         }
     }

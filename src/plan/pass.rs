@@ -11,16 +11,30 @@ pub(super) struct Pass {
     pub name: &'static str,
     /// Lines are equal when their keys are.
     pub key: Key,
+    /// How added lines are written.
+    pub added: Added,
+}
+
+/// How the lines that a hunk adds are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Added {
+    /// As the batch has them.
+    AsGiven,
+    /// The changes that the batch makes to its own old lines are made to the file's lines.
+    Retyped,
 }
 
 /// The ladder, strictest first.
-pub(super) const PASSES: &[Pass] = &[EXACT, TRAILING_WS];
+pub(super) const PASSES: &[Pass] = &[EXACT, TRAILING_WS, UNICODE];
 
 /// P0: bytes are equal, terminators aside. The only pass for a text that starts or ends inside a line.
-pub(super) const EXACT: Pass = Pass { name: "exact", key: Key::Bytes };
+pub(super) const EXACT: Pass = Pass { name: "exact", key: Key::Bytes, added: Added::AsGiven };
 
 /// P1: equal after dropping trailing blanks.
-pub(super) const TRAILING_WS: Pass = Pass { name: "trailing-ws", key: Key::Trimmed };
+pub(super) const TRAILING_WS: Pass = Pass { name: "trailing-ws", key: Key::Trimmed, added: Added::AsGiven };
+
+/// P2: equal after composing characters and folding typographic ones.
+pub(super) const UNICODE: Pass = Pass { name: "unicode", key: Key::Folded, added: Added::Retyped };
 
 /// The passes that a run allows.
 #[derive(Clone, Copy, Debug)]

@@ -88,3 +88,14 @@ fn the_last_line_goes_and_the_text_still_ends_bare() {
     check("a\r\nlast", vec![lines("-a|+A"), lines("-last")], &["exact", "exact"], "A");
     check("a\nlast\n", vec![lines("-last")], &["exact"], "a\n");
 }
+
+#[test]
+fn typography_is_matched_knowingly_and_kept() {
+    let quoted = "He said “go” now\n";
+    let edit = text("He said \"go\" now", "He said \"go\" later");
+    check(quoted, vec![edit], &["unicode"], "He said “go” later\n");
+    check("don’t\nx\n", vec![lines(" don't|-x|+y")], &["unicode"], "don’t\ny\n");
+    check("m = \"a\"\nm = “a”\n", vec![lines("-m = \"a\"|+n")], &["exact"], "n\nm = “a”\n");
+    check("cafe\u{301} x\n", vec![lines("-café x|+tea x")], &["unicode"], "tea x\n");
+    refused("Alpha\n", vec![lines("-alpha|+x")], &[Code::NoMatch]);
+}

@@ -4,7 +4,7 @@ use super::block::Block;
 use super::document::{Document, Haystack};
 use super::explain::{self, Wanted};
 use super::ladder::climb;
-use super::line_script::{self, End};
+use super::line_script::End;
 use super::pass::{EXACT, Ladder};
 use super::search::{Hits, disjoint_substrings, substrings};
 use super::step::Located;
@@ -72,8 +72,8 @@ fn whole_lines(
         let total = (found.starts.len(), rows);
         return Some(Err(explain::several_places(doc.body, offsets, total, pass, Occurrence::Once)));
     };
-    let script = line_script::script(&view.lines, block, start, End::Kept);
-    let mut notes = found.notes;
+    let script = found.script(&view, start, End::Kept);
+    let mut notes = found.notes.clone();
     if new.is_empty() && !block.new.is_empty() {
         notes.push(WarningCode::EmptyLineLeft);
     }
