@@ -158,6 +158,20 @@ pub struct ErrorReport {
     /// What to do next.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+    /// The hunk rewritten, ready to be sent as an entry of an `edits` batch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry: Option<RetryReport>,
+}
+
+/// An edit that stands in the file as it is.
+#[derive(Clone, Debug, Serialize)]
+pub struct RetryReport {
+    /// The path.
+    pub path: Option<PathReport>,
+    /// The file's lines.
+    pub old_string: String,
+    /// What shall stand there.
+    pub new_string: String,
 }
 
 /// One of several equal places.
@@ -367,6 +381,7 @@ impl ErrorReport {
             candidates_total: 0,
             nearest: None,
             hint: None,
+            retry: None,
         }
     }
 }
@@ -385,6 +400,11 @@ impl From<&Refusal> for ErrorReport {
             candidates_total: evidence.map_or(0, |e| e.candidates_total),
             nearest: evidence.and_then(|e| e.nearest.as_ref()).map(Into::into),
             hint: refusal.hint.clone(),
+            retry: evidence.and_then(|e| e.retry.as_ref()).map(|retry| RetryReport {
+                path: refusal.path.clone().map(PathReport),
+                old_string: retry.old.clone(),
+                new_string: retry.new.clone(),
+            }),
             ..Self::new(refusal.code, refusal.message.clone())
         }
     }

@@ -42,6 +42,10 @@ codes! {
         Ambiguous = "ambiguous",
         /// An `@@` anchor names a line that is not there.
         AnchorNotFound = "anchor-not-found",
+        /// The indent of an added line is not determined by the lines around it.
+        IndentUncertain = "indent-uncertain",
+        /// The old text says too little for the pass that finds it.
+        LowEvidence = "low-evidence",
         /// Two hunks of one step change the same lines.
         Overlap = "overlap",
         /// A line number lies outside the file.
@@ -88,6 +92,8 @@ codes! {
         AppendEof = "append-eof",
         /// A hunk marked "end of file" stands elsewhere, uniquely.
         EofNotAtEnd = "eof-not-at-end",
+        /// The lines have other indents than in the batch, and added ones were given such.
+        IndentMapped = "indent-mapped",
         /// Outer blank lines of a hunk stand nowhere and were left out.
         EdgeBlankDropped = "edge-blank-dropped",
         /// Hunks stand in another order than in the batch.

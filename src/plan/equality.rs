@@ -14,11 +14,13 @@ pub(super) enum Key {
     Trimmed,
     /// The characters composed, typographic ones folded, without trailing blanks.
     Folded,
+    /// As folded, without the indent.
+    Body,
 }
 
 impl Key {
     /// How many rules there are.
-    pub(super) const COUNT: usize = 3;
+    pub(super) const COUNT: usize = 4;
 
     /// What equal lines share.
     pub(super) fn of(self, line: &[u8]) -> Cow<'_, [u8]> {
@@ -26,6 +28,7 @@ impl Key {
             Self::Bytes => Cow::Borrowed(line),
             Self::Trimmed => Cow::Borrowed(trim_end(line)),
             Self::Folded => folded(line),
+            Self::Body => folded(&line[indent_len(line)..]),
         }
     }
 }
@@ -74,6 +77,7 @@ mod tests {
     fn each_rule_equates_what_it_names() {
         assert!(equal(Key::Trimmed, "a \t", "a") && !equal(Key::Trimmed, " a", "a"));
         assert!(equal(Key::Folded, "say “go”\u{a0}", "say \"go\"") && !equal(Key::Folded, "A", "a"));
+        assert!(equal(Key::Body, "\t– a", "  - a ") && !equal(Key::Body, "a b", "a  b"));
         assert!(equal(Key::Folded, "cafe\u{301}", "café"));
         assert_eq!(Key::Folded.of(b"\xe9  "), &b"\xe9"[..]);
     }

@@ -27,7 +27,18 @@ pub(super) fn candidates(
         counted.0 = at;
         candidate(body, at, counted.1, lines)
     });
-    Evidence { pass, candidates: candidates.collect(), candidates_total: total, nearest: None }
+    Evidence { pass, candidates: candidates.collect(), candidates_total: total, ..Evidence::default() }
+}
+
+/// The places at the lines `starts` as evidence.
+pub(super) fn line_candidates(
+    view: &View<'_>,
+    starts: &[usize],
+    rows: usize,
+    pass: &'static str,
+) -> Evidence {
+    let offsets = starts.iter().map(|&line| view.lines.range(line).start);
+    candidates(view.lines.bytes(), offsets, (starts.len(), rows), pass)
 }
 
 /// Several places fit equally well.

@@ -5,10 +5,11 @@ use super::anchors::Regions;
 use super::block::Block;
 use super::document::Document;
 use super::explain::{self, Wanted};
-use super::ladder::{Places, climb};
+use super::ladder::climb;
 use super::line_script::End;
 use super::narrow::{Choice, choose_by_order, follow_hints};
 use super::pass::{EXACT, Ladder};
+use super::places::Places;
 use super::step::Located;
 use super::view::View;
 
@@ -71,6 +72,7 @@ impl Search<'_> {
         let Some(mut places) = climb((self.doc, self.view), self.ladder, &block, narrow) else {
             return Err(self.absent(hunk, &block, &regions));
         };
+        places.check_evidence(self.view)?;
         if hunk.at_end {
             self.narrow_to_end(&mut places);
         }
@@ -112,13 +114,7 @@ impl Search<'_> {
         match climb((self.doc, self.view), self.ladder, block, |starts| starts) {
             None => refusal,
             Some(places) => {
-                let offsets = places.starts.iter().map(|&line| self.view.lines.range(line).start);
-                let evidence = explain::candidates(
-                    self.doc.body,
-                    offsets,
-                    (places.starts.len(), places.block.old.len()),
-                    places.pass.name,
-                );
+                let evidence = places.evidence(self.view);
                 let line = places.starts.first().map_or(0, |line| line + 1);
                 refusal
                     .hint(format!("the lines themselves stand at line {line}: correct or drop the anchor"))
@@ -164,7 +160,7 @@ impl Search<'_> {
                 Occurrence::Once,
             ));
         };
-        let script = places.script(self.view, start, End::of(hunk));
+        let script = places.script(self.view, start, End::of(hunk))?;
         Ok(Located {
             line: start,
             rank: 0,

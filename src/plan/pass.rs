@@ -3,6 +3,7 @@
 //! A looser pass is asked only when every stricter one finds nothing; it never settles a stricter one's tie.
 
 use super::equality::Key;
+use super::indent::Indents;
 
 /// One equality of blocks of lines.
 #[derive(Debug)]
@@ -11,8 +12,12 @@ pub(super) struct Pass {
     pub name: &'static str,
     /// Lines are equal when their keys are.
     pub key: Key,
+    /// How the indents of equal lines may differ.
+    pub indents: Indents,
     /// How added lines are written.
     pub added: Added,
+    /// How many word characters the old text must have.
+    pub words: usize,
 }
 
 /// How the lines that a hunk adds are written.
@@ -25,16 +30,27 @@ pub(super) enum Added {
 }
 
 /// The ladder, strictest first.
-pub(super) const PASSES: &[Pass] = &[EXACT, TRAILING_WS, UNICODE];
+pub(super) const PASSES: &[Pass] = &[EXACT, TRAILING_WS, UNICODE, INDENT_SHIFT, INDENT_MAP, TRIM];
 
 /// P0: bytes are equal, terminators aside. The only pass for a text that starts or ends inside a line.
-pub(super) const EXACT: Pass = Pass { name: "exact", key: Key::Bytes, added: Added::AsGiven };
+pub(super) const EXACT: Pass =
+    Pass { name: "exact", key: Key::Bytes, indents: Indents::Same, added: Added::AsGiven, words: 0 };
 
 /// P1: equal after dropping trailing blanks.
-pub(super) const TRAILING_WS: Pass = Pass { name: "trailing-ws", key: Key::Trimmed, added: Added::AsGiven };
+const TRAILING_WS: Pass = Pass { name: "trailing-ws", key: Key::Trimmed, ..EXACT };
 
 /// P2: equal after composing characters and folding typographic ones.
-pub(super) const UNICODE: Pass = Pass { name: "unicode", key: Key::Folded, added: Added::Retyped };
+const UNICODE: Pass = Pass { name: "unicode", key: Key::Folded, added: Added::Retyped, words: 1, ..EXACT };
+
+/// P3: bodies are equal under P2; the file has, or lacks, one prefix on all lines that are not blank.
+const INDENT_SHIFT: Pass =
+    Pass { name: "indent-shift", key: Key::Body, indents: Indents::Shifted, words: 3, ..UNICODE };
+
+/// P4: bodies are equal under P2; each indent has one image, deeper ones deeper images.
+const INDENT_MAP: Pass = Pass { name: "indent-map", indents: Indents::Mapped, ..INDENT_SHIFT };
+
+/// P5: bodies are equal under P2.
+const TRIM: Pass = Pass { name: "trim", indents: Indents::Any, ..INDENT_SHIFT };
 
 /// The passes that a run allows.
 #[derive(Clone, Copy, Debug)]

@@ -99,3 +99,78 @@ fn typography_is_matched_knowingly_and_kept() {
     check("cafe\u{301} x\n", vec![lines("-café x|+tea x")], &["unicode"], "tea x\n");
     refused("Alpha\n", vec![lines("-alpha|+x")], &[Code::NoMatch]);
 }
+
+#[test]
+fn one_shift_for_all_lines() {
+    let shift = &["indent-shift"];
+    let deeper = "    if alpha:\n        beta()\n";
+    check(
+        deeper,
+        vec![lines(" if alpha:|-    beta()|+    gamma()|+    if x:|+        y()")],
+        shift,
+        "    if alpha:\n        gamma()\n        if x:\n            y()\n",
+    );
+    check("alpha()\n", vec![lines("-  alpha()|+  beta()|+|+    gamma()")], shift, "beta()\n\n  gamma()\n");
+    check(
+        "    alpha()\n\n    beta()\n",
+        vec![lines(" alpha()| |-beta()|+gamma()")],
+        shift,
+        "    alpha()\n\n    gamma()\n",
+    );
+    check(
+        "loop {\n  one();\n  two();\n}\n",
+        vec![text("    one();\n", "    uno();\n")],
+        shift,
+        "loop {\n  uno();\n  two();\n}\n",
+    );
+    refused("  xyz\na\n    xyz\n", vec![lines("-xyz|+abc")], &[Code::Ambiguous]);
+}
+
+#[test]
+fn a_map_of_indents_and_its_whole_units() {
+    let map = &["indent-map indent-mapped"];
+    let file = "def f():\n    if alpha:\n        beta()\n";
+    let head = " def f():|   if alpha:|-    beta()";
+    check(
+        file,
+        vec![lines(&format!("{head}|+    if beta:|+      gamma()"))],
+        map,
+        "def f():\n    if alpha:\n        if beta:\n            gamma()\n",
+    );
+    refused(file, vec![lines(&format!("{head}|+     gamma()"))], &[Code::IndentUncertain]);
+    check(
+        "\tif x {\n\t\tgo_now();\n\t}\n",
+        vec![lines("     if x {|-        go_now();|+        run();|     }")],
+        map,
+        "\tif x {\n\t\trun();\n\t}\n",
+    );
+}
+
+#[test]
+fn indents_without_a_rule_determine_little() {
+    let trim = &["trim indent-mapped"];
+    let file = "def f():\n    alpha()\n    beta()\n";
+    check(
+        file,
+        vec![lines(" def f():|   alpha()|-   beta()|+   beta(1)")],
+        trim,
+        "def f():\n    alpha()\n    beta(1)\n",
+    );
+    let file = "    alpha()\n      beta()\n    gamma()\n";
+    let refusals = refused(file, vec![lines(" alpha()|-beta()|+delta()| gamma()")], &[Code::IndentUncertain]);
+    let retry = refusals[0].evidence.as_ref().and_then(|e| e.retry.clone()).expect("carries the hunk");
+    assert_eq!(retry.old, "    alpha()\n      beta()\n    gamma()");
+    assert_eq!(retry.new, "    alpha()\ndelta()\n    gamma()");
+    refused("def f():\n    a_call()\n", vec![lines("-        a_call()|+z_call()")], &[Code::IndentUncertain]);
+}
+
+#[test]
+fn too_little_text_is_not_placed_loosely() {
+    for (file, hunk) in [("  x();\n  }\n", "-}|+};"), ("    fi\n", "-fi|+done"), ("    a\n  b\n", " a|-b|+B")]
+    {
+        let refusals = refused(file, vec![lines(hunk)], &[Code::LowEvidence]);
+        assert_eq!(refusals[0].evidence.as_ref().map(|e| e.candidates_total), Some(1));
+    }
+    check("    end\n", vec![lines("-end|+stop")], &["indent-shift"], "    stop\n");
+    refused("— —\n", vec![lines("-- -|+x")], &[Code::LowEvidence]);
+}

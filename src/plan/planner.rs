@@ -285,6 +285,7 @@ fn note_text(code: WarningCode) -> &'static str {
             "the new lines repeat those beside them, or leave a bracket open or closed that was not"
         }
         WarningCode::EdgeBlankDropped => "blank lines at its start or end stand nowhere, and were left out",
+        WarningCode::IndentMapped => "the lines have other indents, and added ones were given such",
         WarningCode::OutOfOrder => "the hunks stand in another order than in the batch",
         other => other.as_str(),
     }

@@ -31,6 +31,17 @@ pub struct Evidence {
     pub candidates_total: usize,
     /// The place that fits best, though not well enough.
     pub nearest: Option<Nearest>,
+    /// The hunk rewritten, ready to be sent.
+    pub retry: Option<Retry>,
+}
+
+/// A hunk as an edit of a text that stands in the file as it is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Retry {
+    /// The file's lines.
+    pub old: String,
+    /// What shall stand there.
+    pub new: String,
 }
 
 /// One of several equal places.

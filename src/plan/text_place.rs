@@ -6,6 +6,7 @@ use super::explain::{self, Wanted};
 use super::ladder::climb;
 use super::line_script::End;
 use super::pass::{EXACT, Ladder};
+use super::places::Places;
 use super::search::{Hits, disjoint_substrings, substrings};
 use super::step::Located;
 use super::text_script::{Place, script};
@@ -66,18 +67,22 @@ fn whole_lines(
 ) -> Option<Result<Located, Refusal>> {
     let view = View::new(doc, breaks);
     let found = climb((doc, &view), ladder, &Block::of_texts(old, new), |starts| starts)?;
+    Some(found.check_evidence(&view).and_then(|()| take_lines(&view, found, new)))
+}
+
+fn take_lines(view: &View<'_>, found: Places<'_>, new: &str) -> Result<Located, Refusal> {
     let (block, pass, rows) = (&found.block, found.pass.name, found.block.old.len());
     let &[start] = found.starts.as_slice() else {
         let offsets = found.starts.iter().map(|&line| view.lines.range(line).start);
         let total = (found.starts.len(), rows);
-        return Some(Err(explain::several_places(doc.body, offsets, total, pass, Occurrence::Once)));
+        return Err(explain::several_places(view.lines.bytes(), offsets, total, pass, Occurrence::Once));
     };
-    let script = found.script(&view, start, End::Kept);
+    let script = found.script(view, start, End::Kept)?;
     let mut notes = found.notes.clone();
     if new.is_empty() && !block.new.is_empty() {
         notes.push(WarningCode::EmptyLineLeft);
     }
-    Some(Ok(Located {
+    Ok(Located {
         line: start,
         rank: 0,
         old_count: rows,
@@ -88,7 +93,7 @@ fn whole_lines(
         pass,
         notes,
         bares_end: script.bares_end,
-    }))
+    })
 }
 
 /// The places of `old`, also at the end of a text that lacks the final newline of `old`.

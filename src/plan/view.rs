@@ -2,10 +2,15 @@
 
 use super::document::Document;
 use super::equality::{Key, indent_len, is_blank_line};
+use super::indent::Indents;
 use super::pass::Pass;
+use super::places::allows;
 use super::search::LineIndex;
 use crate::edit::{Breaks, Lines};
 use std::cell::OnceCell;
+
+/// Rows whose indents are compared for one block, and as many more as the text has lines, some times over.
+const COMPARED: usize = 4_000_000;
 
 /// The lines of a text and what is found out about them once for all hunks.
 #[derive(Debug)]
@@ -36,7 +41,21 @@ impl<'a> View<'a> {
     /// Where the rows stand one after the other under `pass`: first lines, ascending.
     pub(super) fn places(&self, pass: &Pass, rows: &[&str]) -> Vec<usize> {
         let keys: Vec<_> = rows.iter().map(|row| pass.key.of(row.as_bytes())).collect();
-        self.index(pass.key).find(&keys)
+        let starts = self.index(pass.key).find(&keys);
+        if pass.indents == Indents::Same { starts } else { self.with_indents(pass.indents, rows, starts) }
+    }
+
+    /// The places whose indents the pass allows. Where there is too much to compare, all: there are many, and they are
+    /// refused as such.
+    fn with_indents(&self, indents: Indents, rows: &[&str], starts: Vec<usize>) -> Vec<usize> {
+        if starts.len().saturating_mul(rows.len()) > COMPARED + 16 * self.lines.len() {
+            return starts;
+        }
+        let fits = |start: &usize| {
+            let file = (*start..start + rows.len()).map(|line| self.lines.text(line));
+            allows(indents, rows, file)
+        };
+        starts.into_iter().filter(fits).collect()
     }
 
     /// The first line after `line` that is not blank and indented no deeper (matching.md, indent scope).

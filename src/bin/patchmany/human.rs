@@ -119,6 +119,12 @@ fn write_error(err: &mut impl Write, error: &ErrorReport) -> io::Result<()> {
     if error.candidates_total > error.candidates.len() {
         writeln!(err, "    … {} places in all", error.candidates_total)?;
     }
+    if let Some(retry) = &error.retry {
+        writeln!(err, "    old text to send:")?;
+        retry.old_string.lines().try_for_each(|line| writeln!(err, "      | {}", plain(line)))?;
+        writeln!(err, "    new text to send:")?;
+        retry.new_string.lines().try_for_each(|line| writeln!(err, "      | {}", plain(line)))?;
+    }
     if let Some(hint) = &error.hint {
         writeln!(err, "    {CYAN}hint{CYAN:#}: {hint}")?;
     }
@@ -134,7 +140,12 @@ fn write_warnings(err: &mut impl Write, report: &Report) -> io::Result<()> {
 }
 
 fn shown(path: &PathReport) -> String {
-    path.0.to_str_lossy().chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+    plain(&path.0.to_str_lossy())
+}
+
+/// Text of the batch or of a file without what a terminal would obey; tabs stay.
+fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c }).collect()
 }
 
 fn write_result(out: &mut impl Write, report: &Report, diff: &[u8]) -> io::Result<()> {
