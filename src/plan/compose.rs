@@ -2,7 +2,7 @@
 
 use super::moves::GivingWay;
 use super::outcome::append_step;
-use super::pass::Ladder;
+use super::rules::Rules;
 use super::tree::{Content, Now, Slot, Tree};
 use super::{Options, Refusal, Source, Target, binary, mode, sections, step};
 use crate::disk::Node;
@@ -22,6 +22,7 @@ pub(super) struct Entry<'a> {
 /// Runs entries one after the other and keeps what goes wrong.
 pub(super) struct Composer<'a> {
     options: &'a Options,
+    rules: &'a Rules,
     source: &'a dyn Source,
     pub tree: Tree<'a>,
     /// Where files stand that gave way to others and are moved on by a later entry.
@@ -31,9 +32,10 @@ pub(super) struct Composer<'a> {
 }
 
 impl<'a> Composer<'a> {
-    pub(super) fn new(source: &'a dyn Source, options: &'a Options) -> Self {
+    pub(super) fn new(source: &'a dyn Source, options: &'a Options, rules: &'a Rules) -> Self {
         Self {
             options,
+            rules,
             source,
             tree: Tree::new(source),
             giving_way: GivingWay::default(),
@@ -164,7 +166,7 @@ impl<'a> Composer<'a> {
         }
         let mut refusals = Vec::new();
         for step in steps {
-            match step::run(&content.bytes, step, Ladder::new()) {
+            match step::run(&content.bytes, step, self.rules) {
                 Ok(done) => {
                     content.added += done.hunks.iter().map(|h| h.added).sum::<usize>();
                     content.removed += done.hunks.iter().map(|h| h.removed).sum::<usize>();

@@ -32,7 +32,10 @@ impl<'a> Document<'a> {
     }
 
     /// The ways to break the text into lines, in the order they are tried.
-    pub(super) fn breaks(&self) -> &'static [Breaks] {
+    pub(super) fn breaks(&self, loosest: Breaks) -> &'static [Breaks] {
+        if loosest == Breaks::Lf {
+            return &[Breaks::Lf];
+        }
         let mut at = memchr::memchr_iter(b'\r', self.body);
         let lone = at.any(|i| self.body.get(i + 1) != Some(&b'\n'));
         if lone { &[Breaks::Lf, Breaks::LfOrCr] } else { &[Breaks::Lf] }

@@ -10,6 +10,7 @@ use super::line_script::End;
 use super::narrow::{Choice, choose_by_order, follow_hints};
 use super::pass::{EXACT, Ladder};
 use super::places::Places;
+use super::rules::Rules;
 use super::step::Located;
 use super::view::View;
 
@@ -18,16 +19,16 @@ use crate::edit::{Code, LineHunk, Occurrence, Text, WarningCode};
 /// Places each of `hunks`, which see the same text and must not change the same lines.
 pub(super) fn locate(
     doc: &Document<'_>,
-    ladder: Ladder,
+    rules: &Rules,
     hunks: &[&LineHunk],
 ) -> Vec<Result<Located, Refusal>> {
     if hunks.is_empty() {
         return Vec::new();
     }
     let mut first: Option<Vec<Result<Located, Refusal>>> = None;
-    for &breaks in doc.breaks() {
+    for &breaks in doc.breaks(rules.breaks) {
         let view = View::new(doc, breaks);
-        let found = Search { doc, view: &view, ladder }.run(hunks);
+        let found = Search { doc, view: &view, ladder: rules.ladder }.run(hunks);
         if found.iter().all(Result::is_ok) {
             return found;
         }

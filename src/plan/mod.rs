@@ -30,6 +30,7 @@ mod planner;
 mod protect;
 mod refusal;
 mod retype;
+mod rules;
 mod search;
 mod sections;
 mod sink;
@@ -47,6 +48,7 @@ mod place_tests;
 mod tests;
 
 pub use outcome::{FileAction, LineRange, PlacedHunk, Plan, PlannedFile};
+pub use pass::Loosest;
 pub use planner::{NoPlan, Options, plan};
 pub(crate) use protect::is_git_name;
 pub use refusal::{Candidate, Evidence, Nearest, Refusal, Retry};

@@ -4,6 +4,7 @@
 
 use super::equality::Key;
 use super::indent::Indents;
+use crate::edit::Format;
 
 /// One equality of blocks of lines.
 #[derive(Debug)]
@@ -52,14 +53,41 @@ const INDENT_MAP: Pass = Pass { name: "indent-map", indents: Indents::Mapped, ..
 /// P5: bodies are equal under P2.
 const TRIM: Pass = Pass { name: "trim", indents: Indents::Any, ..INDENT_SHIFT };
 
+/// The loosest pass that a run allows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Loosest {
+    /// Lines are equal byte for byte, terminators aside.
+    Exact,
+    /// But for trailing blanks.
+    TrailingWs,
+    /// But for typography as well.
+    Unicode,
+    /// But for indents as well: every pass.
+    Indent,
+}
+
+impl Loosest {
+    /// What counts where nobody asks: a diff is applied as it stands, every other form says less of its place.
+    pub fn of(format: Format) -> Self {
+        if format == Format::Diff { Self::Exact } else { Self::Indent }
+    }
+}
+
 /// The passes that a run allows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ladder(&'static [Pass]);
 
 impl Ladder {
-    /// Every pass.
-    pub(super) fn new() -> Self {
-        Self(PASSES)
+    /// The passes up to the loosest one.
+    pub(super) fn up_to(loosest: Loosest) -> Self {
+        let last = match loosest {
+            Loosest::Exact => &EXACT,
+            Loosest::TrailingWs => &TRAILING_WS,
+            Loosest::Unicode => &UNICODE,
+            Loosest::Indent => &TRIM,
+        };
+        let count = PASSES.iter().take_while(|pass| pass.name != last.name).count() + 1;
+        Self(&PASSES[..count])
     }
 
     /// The passes for a text, strictest first. One that is not UTF-8 is edited by exact bytes only.
@@ -70,5 +98,20 @@ impl Ladder {
     /// The name of the last pass for a text.
     pub(super) fn last(self, is_utf8: bool) -> &'static str {
         self.passes(is_utf8).last().map_or(EXACT.name, |pass| pass.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ladder_ends_where_it_is_told() {
+        let names = |loosest| Ladder::up_to(loosest).passes(true).iter().map(|p| p.name).collect::<Vec<_>>();
+        assert_eq!(names(Loosest::Exact), ["exact"]);
+        assert_eq!(names(Loosest::Unicode), ["exact", "trailing-ws", "unicode"]);
+        assert_eq!(names(Loosest::of(Format::Edits)).last(), Some(&"trim"));
+        assert_eq!(names(Loosest::of(Format::Diff)), ["exact"]);
+        assert_eq!(Ladder::up_to(Loosest::Indent).passes(false).len(), 1);
     }
 }

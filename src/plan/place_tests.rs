@@ -1,9 +1,9 @@
 //! Hunks against one text: the pass and the notes of each and the bytes afterwards, or the refusals.
 
-use super::Refusal;
-use super::pass::Ladder;
+use super::rules::Rules;
 use super::step::{StepDone, run};
-use crate::edit::{Code, Hunk, LineHunk, Locator, Occurrence, Origin, Row, Step};
+use super::{Options, Refusal};
+use crate::edit::{Code, Format, Hunk, LineHunk, Locator, Occurrence, Origin, Row, Step};
 
 fn hunk(locator: Locator) -> Hunk {
     Hunk { locator, occurrence: Occurrence::Once, origin: Origin { entry: 1, hunk: 1, line: 1 } }
@@ -34,7 +34,7 @@ fn text(old: &str, new: &str) -> Hunk {
 }
 
 fn place(file: &str, hunks: Vec<Hunk>) -> Result<StepDone, Vec<Refusal>> {
-    run(file.as_bytes(), &Step { hunks }, Ladder::new())
+    run(file.as_bytes(), &Step { hunks }, &Rules::new(&Options::default(), Format::Ops))
 }
 
 /// `said` are the passes with their notes: `exact`, `trailing-ws edge-blank-dropped`.

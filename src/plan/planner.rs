@@ -3,6 +3,8 @@
 use super::compose::{Composer, Entry};
 use super::group::groups;
 use super::outcome::{FileAction, Plan, PlannedFile};
+use super::pass::Loosest;
+use super::rules::Rules;
 use super::tree::{Content, Now, Slot};
 use super::{LastLink, Refusal, Resolved, Sink, SinkFull, Source};
 use crate::disk::Node;
@@ -23,6 +25,8 @@ pub struct Options {
     pub force_read_only: bool,
     /// Symbolic links may be made, changed and removed; their targets stay inside the root.
     pub allow_symlinks: bool,
+    /// The loosest pass for hunks that are found by their text; by default it depends on the form of the batch.
+    pub loosest: Option<Loosest>,
 }
 
 /// Why there is no plan.
@@ -62,12 +66,13 @@ pub fn plan(
     }
     let touched: Vec<Vec<&RelPath>> = entries.iter().map(paths).collect();
     let groups = groups(&touched);
+    let rules = Rules::new(options, batch.format);
     let stop = AtomicBool::new(!refusals.is_empty());
     let done: Vec<GroupDone> = groups
         .par_iter()
         .map(|group| {
             let group: Vec<&Entry<'_>> = group.iter().map(|&i| &entries[i]).collect();
-            run_group(&group, source, options, sink, &stop)
+            run_group(&group, source, (options, &rules), sink, &stop)
         })
         .collect();
     assemble(batch, refusals, done)
@@ -107,11 +112,11 @@ struct GroupDone {
 fn run_group(
     entries: &[&Entry<'_>],
     source: &dyn Source,
-    options: &Options,
+    (options, rules): (&Options, &Rules),
     sink: &dyn Sink,
     stop: &AtomicBool,
 ) -> GroupDone {
-    let mut composer = Composer::new(source, options);
+    let mut composer = Composer::new(source, options, rules);
     composer.run_all(entries);
     let mut done =
         GroupDone { refusals: composer.refusals, warnings: composer.warnings, ..GroupDone::default() };

@@ -3,7 +3,7 @@
 use super::document::Document;
 use super::line_script::unterminate;
 use super::outcome::{LineRange, PlacedHunk};
-use super::pass::Ladder;
+use super::rules::Rules;
 use super::{Refusal, binary, line_place, numbered, text_place};
 use crate::edit::{Code, Hunk, Locator, Replacement, Step, TextEdit, WarningCode};
 
@@ -36,12 +36,12 @@ pub(super) struct Located {
 ///
 /// # Errors
 /// Every hunk that has no place, or not one only, or that overlaps another.
-pub(super) fn run(content: &[u8], step: &Step, ladder: Ladder) -> Result<StepDone, Vec<Refusal>> {
+pub(super) fn run(content: &[u8], step: &Step, rules: &Rules) -> Result<StepDone, Vec<Refusal>> {
     if let Some((hunk, change)) = binary::change(step) {
         return binary::run(content, hunk, change);
     }
     let doc = Document::new(content).map_err(|refusal| vec![refusal.at(step_origin(step))])?;
-    let located = locate(&doc, ladder, &step.hunks)?;
+    let located = locate(&doc, rules, &step.hunks)?;
     write(&doc, step, located)
 }
 
@@ -49,7 +49,7 @@ fn step_origin(step: &Step) -> crate::edit::Origin {
     step.hunks.first().map_or(crate::edit::Origin { entry: 0, hunk: 0, line: 0 }, |h| h.origin)
 }
 
-fn locate(doc: &Document<'_>, ladder: Ladder, hunks: &[Hunk]) -> Result<Vec<Located>, Vec<Refusal>> {
+fn locate(doc: &Document<'_>, rules: &Rules, hunks: &[Hunk]) -> Result<Vec<Located>, Vec<Refusal>> {
     let mut refusals = Vec::new();
     let mut located: Vec<(usize, Located)> = Vec::with_capacity(hunks.len());
     let (mut line_hunks, mut numbered_hunks) = (Vec::new(), Vec::new());
@@ -63,8 +63,8 @@ fn locate(doc: &Document<'_>, ladder: Ladder, hunks: &[Hunk]) -> Result<Vec<Loca
                 numbered_hunks.push((i, hunk));
                 continue;
             }
-            Locator::Text { old, new } => text_place::text(doc, ladder, hunk.occurrence, old, new),
-            Locator::Pieces(pieces) => text_place::pieces(doc, ladder, pieces),
+            Locator::Text { old, new } => text_place::text(doc, rules, hunk.occurrence, old, new),
+            Locator::Pieces(pieces) => text_place::pieces(doc, rules, pieces),
             Locator::Fill(new) => text_place::fill(doc, new),
             Locator::Binary(_) => {
                 Err(Refusal::new(Code::NotText, "a binary change beside changes of the text"))
@@ -76,7 +76,7 @@ fn locate(doc: &Document<'_>, ladder: Ladder, hunks: &[Hunk]) -> Result<Vec<Loca
         }
     }
     let bodies: Vec<_> = line_hunks.iter().map(|(_, _, lines)| *lines).collect();
-    for ((i, origin, _), found) in line_hunks.iter().zip(line_place::locate(doc, ladder, &bodies)) {
+    for ((i, origin, _), found) in line_hunks.iter().zip(line_place::locate(doc, rules, &bodies)) {
         match found {
             Ok(found) => located.push((*i, found)),
             Err(refusal) => refusals.push((*i, refusal.at(*origin))),

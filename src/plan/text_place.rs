@@ -5,8 +5,9 @@ use super::document::{Document, Haystack};
 use super::explain::{self, Wanted};
 use super::ladder::climb;
 use super::line_script::End;
-use super::pass::{EXACT, Ladder};
+use super::pass::EXACT;
 use super::places::Places;
+use super::rules::Rules;
 use super::search::{Hits, disjoint_substrings, substrings};
 use super::step::Located;
 use super::text_script::{Place, script};
@@ -28,7 +29,7 @@ fn with_lf(text: &str) -> Cow<'_, str> {
 /// The place or places of `old` in `doc`, and what is written there.
 pub(super) fn text(
     doc: &Document<'_>,
-    ladder: Ladder,
+    rules: &Rules,
     occurrence: Occurrence,
     old: &Text,
     new: &Text,
@@ -38,7 +39,7 @@ pub(super) fn text(
         let message = "the old text is empty, and the file is not";
         return filled(doc, &new, || Refusal::new(Code::Usage, message).hint(BESIDE));
     }
-    for &breaks in doc.breaks() {
+    for &breaks in doc.breaks(rules.breaks) {
         let hay = Haystack::new(doc.body, breaks);
         let hits = places(&hay, &old, occurrence);
         if hits.total > 0 {
@@ -46,27 +47,27 @@ pub(super) fn text(
         }
         // All places of a text are changed only where they are equal byte for byte.
         if occurrence == Occurrence::Once
-            && let Some(found) = whole_lines(doc, breaks, ladder, (&old, &new))
+            && let Some(found) = whole_lines(doc, breaks, rules, (&old, &new))
         {
             return found;
         }
     }
-    Err(absent(doc, ladder, (&old, &new)))
+    Err(absent(doc, rules, (&old, &new)))
 }
 
-fn absent(doc: &Document<'_>, ladder: Ladder, (old, new): (&str, &str)) -> Refusal {
-    explain::absent(doc, &View::new(doc, Breaks::Lf), ladder, &Wanted::Text { old, new })
+fn absent(doc: &Document<'_>, rules: &Rules, (old, new): (&str, &str)) -> Refusal {
+    explain::absent(doc, &View::new(doc, Breaks::Lf), rules.ladder, &Wanted::Text { old, new })
 }
 
 /// The place of a text that is made of whole lines, under the passes for lines.
 fn whole_lines(
     doc: &Document<'_>,
     breaks: Breaks,
-    ladder: Ladder,
+    rules: &Rules,
     (old, new): (&str, &str),
 ) -> Option<Result<Located, Refusal>> {
     let view = View::new(doc, breaks);
-    let found = climb((doc, &view), ladder, &Block::of_texts(old, new), |starts| starts)?;
+    let found = climb((doc, &view), rules.ladder, &Block::of_texts(old, new), |starts| starts)?;
     Some(found.check_evidence(&view).and_then(|()| take_lines(&view, found, new)))
 }
 
@@ -214,11 +215,7 @@ fn filled(doc: &Document<'_>, new: &str, refusal: impl Fn() -> Refusal) -> Resul
 }
 
 /// Pieces stand in order and without overlap; there must be one way only to place them.
-pub(super) fn pieces(
-    doc: &Document<'_>,
-    ladder: Ladder,
-    pieces: &[(Text, Text)],
-) -> Result<Located, Refusal> {
+pub(super) fn pieces(doc: &Document<'_>, rules: &Rules, pieces: &[(Text, Text)]) -> Result<Located, Refusal> {
     let pieces: Vec<_> = pieces.iter().map(|(old, new)| (with_lf(old), with_lf(new))).collect();
     let named: Vec<_> = pieces.iter().filter(|(old, _)| !old.is_empty()).collect();
     let hay = Haystack::new(doc.body, Breaks::Lf);
@@ -226,7 +223,7 @@ pub(super) fn pieces(
     for (old, new) in &named {
         let found = substrings(&hay.text, old.as_bytes(), usize::MAX);
         if found.total == 0 {
-            return Err(absent(doc, ladder, (old, new)));
+            return Err(absent(doc, rules, (old, new)));
         }
         hits.push(found.starts);
     }

@@ -57,6 +57,9 @@ pub(crate) struct ApplyArgs {
     /// Take so many leading folders off the names in a diff
     #[arg(long, value_name = "N")]
     strip: Option<usize>,
+    /// The loosest way to find old text; by default `exact` for diffs, else `indent`: all ways
+    #[arg(long = "match", value_name = "PASS")]
+    loosest: Option<LoosestArg>,
     /// Let lines like `# ...` stand for any text in between
     #[arg(long)]
     placeholders: bool,
@@ -139,6 +142,25 @@ enum FormatArg {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
+enum LoosestArg {
+    Exact,
+    TrailingWs,
+    Unicode,
+    Indent,
+}
+
+impl LoosestArg {
+    fn known(self) -> plan::Loosest {
+        match self {
+            Self::Exact => plan::Loosest::Exact,
+            Self::TrailingWs => plan::Loosest::TrailingWs,
+            Self::Unicode => plan::Loosest::Unicode,
+            Self::Indent => plan::Loosest::Indent,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
 enum DurabilityArg {
     Full,
     Batch,
@@ -171,6 +193,7 @@ impl ApplyArgs {
                 overwrite: self.overwrite,
                 force_read_only: self.force_read_only,
                 allow_symlinks: self.allow_symlinks,
+                loosest: self.loosest.map(LoosestArg::known),
             },
             record: self.record(),
             hooks: if self.no_hooks { Hooks::Skip } else { Hooks::Run },
