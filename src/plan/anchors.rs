@@ -66,18 +66,23 @@ impl Regions {
     }
 }
 
-/// The lines equal to `anchor`, else those equal but for blanks at both ends, else those that start with it.
+/// The lines equal to `anchor`, else those equal but for blanks at both ends, else for typography as well, else those
+/// that start with it.
 fn lines_of(view: &View<'_>, anchor: &str) -> Vec<usize> {
     let exact = view.index(Key::Bytes).lines_of(anchor.as_bytes());
     if !exact.is_empty() {
         return exact.to_vec();
     }
     let wanted = anchor.trim();
-    let starting = view.starting_with(wanted.as_bytes());
-    let whole = |line: &&usize| view.lines.text(**line).trim_ascii() == wanted.as_bytes();
-    let trimmed: Vec<usize> = starting.iter().filter(whole).copied().collect();
-    let long_enough = wanted.chars().count() >= SHORTEST_PREFIX;
-    if trimmed.is_empty() && long_enough { starting } else { trimmed }
+    let body = Key::Body.of(wanted.as_bytes());
+    let equal = view.index(Key::Body).lines_of(&body);
+    if equal.is_empty() {
+        let long_enough = wanted.chars().count() >= SHORTEST_PREFIX;
+        return if long_enough { view.starting_with(&body) } else { Vec::new() };
+    }
+    let same = |line: &&usize| view.lines.text(**line).trim_ascii() == wanted.as_bytes();
+    let trimmed: Vec<usize> = equal.iter().filter(same).copied().collect();
+    if trimmed.is_empty() { equal.to_vec() } else { trimmed }
 }
 
 fn shortened(anchor: &str) -> String {

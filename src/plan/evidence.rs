@@ -1,6 +1,22 @@
-//! How much a text says: too little of it is no reason to place a hunk by a loose pass.
+//! How much a text says: too little of it is no reason to place a hunk by a loose pass, nor by luck.
+
+use super::pass::Pass;
+use super::view::View;
+
+/// Fewer word characters than this are found in many places.
+pub(super) const FEW: usize = 3;
 
 /// The letters, digits and underscores of `rows` (matching.md, word character).
 pub(super) fn word_characters(rows: &[&str]) -> usize {
     rows.iter().flat_map(|row| row.chars()).filter(|c| c.is_alphanumeric() || *c == '_').count()
+}
+
+/// All places with the bodies of `rows`, where these say little, were found by a strict pass and only by luck in one
+/// place; none where there is nothing to object to.
+pub(super) fn unlucky(view: &View<'_>, pass: &Pass, rows: &[&str]) -> Vec<usize> {
+    if pass.words > 0 || word_characters(rows) >= FEW {
+        return Vec::new();
+    }
+    let places = view.body_places(rows);
+    if places.len() > 1 { places } else { Vec::new() }
 }

@@ -66,7 +66,8 @@ pub(super) fn several_places(
     Refusal::new(code, message).hint(hint).with(evidence)
 }
 
-fn places(candidates: &[Candidate], total: usize) -> String {
+/// The first places in words.
+pub(super) fn places(candidates: &[Candidate], total: usize) -> String {
     let shown: Vec<String> = candidates.iter().map(|c| format!("line {}", c.line)).collect();
     let more = if total > candidates.len() { ", …" } else { "" };
     shown.join(", ") + more

@@ -9,7 +9,7 @@ use super::ladder::climb;
 use super::line_script::End;
 use super::narrow::{Choice, choose_by_order, follow_hints};
 use super::pass::{EXACT, Ladder};
-use super::places::Places;
+use super::places::{Places, by_luck};
 use super::rules::Rules;
 use super::step::Located;
 use super::view::View;
@@ -49,6 +49,8 @@ struct Candidate<'a> {
     /// A gap has a block without old rows.
     places: Places<'a>,
     gap: bool,
+    /// The lines that its header may mean.
+    hinted: Vec<usize>,
 }
 
 impl Search<'_> {
@@ -56,8 +58,9 @@ impl Search<'_> {
         let mut found: Vec<_> = hunks.iter().map(|hunk| self.candidate(hunk)).collect();
         let mut choices: Vec<Choice<'_, '_>> = found.iter_mut().flatten().map(Candidate::choice).collect();
         follow_hints(&mut choices);
+        let mut found: Vec<_> = found.into_iter().map(|f| f.and_then(|c| self.trusted(c))).collect();
+        let mut choices: Vec<Choice<'_, '_>> = found.iter_mut().flatten().map(Candidate::choice).collect();
         choose_by_order(&mut choices);
-        drop(choices);
         found.into_iter().map(|found| found.and_then(|candidate| self.take(candidate))).collect()
     }
 
@@ -81,7 +84,7 @@ impl Search<'_> {
             // Nothing is written: that the lines stand there is all that was asked.
             places.starts.truncate(1);
         }
-        Ok(Candidate { hunk, places, gap: false })
+        Ok(Candidate { hunk, places, gap: false, hinted: Vec::new() })
     }
 
     /// Keeps the places that only blank lines follow, where there are any.
@@ -93,6 +96,44 @@ impl Search<'_> {
         } else if places.starts.len() == 1 {
             places.notes.push(WarningCode::EofNotAtEnd);
         }
+    }
+
+    /// A place that is the only one is not believed where the header names lines with the same bodies elsewhere, nor
+    /// where the text says little and nothing else speaks for the place.
+    fn trusted<'h>(&self, candidate: Candidate<'h>) -> Result<Candidate<'h>, Refusal> {
+        let (places, hinted) = (&candidate.places, &candidate.hinted);
+        let (&[start], false) = (places.starts.as_slice(), candidate.gap) else { return Ok(candidate) };
+        if hinted.contains(&start) || places.block.runs.is_empty() {
+            return Ok(candidate);
+        }
+        if !hinted.is_empty() {
+            let bodies = self.view.body_places(&places.block.old);
+            let mut rivals: Vec<usize> =
+                hinted.iter().copied().filter(|line| bodies.binary_search(line).is_ok()).collect();
+            if let Some(&rival) = rivals.first() {
+                rivals.push(start);
+                rivals.sort_unstable();
+                rivals.dedup();
+                return Err(self.far_from_hint(places, rival, start, &rivals));
+            }
+        }
+        let at_end = candidate.hunk.at_end && !places.notes.contains(&WarningCode::EofNotAtEnd);
+        if candidate.hunk.anchors.is_empty() && !at_end {
+            by_luck(self.view, places)?;
+        }
+        Ok(candidate)
+    }
+
+    fn far_from_hint(&self, places: &Places<'_>, rival: usize, start: usize, all: &[usize]) -> Refusal {
+        let message = format!(
+            "the lines stand at line {}, and the header means line {}, where they stand but for blanks or typography",
+            start + 1,
+            rival + 1
+        );
+        let evidence = explain::line_candidates(self.view, all, places.block.old.len(), places.pass.name);
+        Refusal::new(Code::Ambiguous, message)
+            .hint("correct the line of the header, or the lines")
+            .with(evidence)
     }
 
     fn absent(&self, hunk: &LineHunk, block: &Block<'_>, regions: &Regions) -> Refusal {
@@ -143,11 +184,16 @@ impl Search<'_> {
             }
             _ => (vec![end], vec![WarningCode::AppendEof]),
         };
-        Ok(Candidate { hunk, places: Places { pass: &EXACT, block, starts, notes }, gap: true })
+        Ok(Candidate {
+            hunk,
+            places: Places { pass: &EXACT, block, starts, notes },
+            gap: true,
+            hinted: Vec::new(),
+        })
     }
 
     fn take(&self, candidate: Candidate<'_>) -> Result<Located, Refusal> {
-        let Candidate { hunk, places, gap } = candidate;
+        let Candidate { hunk, places, gap, .. } = candidate;
         let rows = places.block.old.len();
         let pass = if gap { "insert" } else { places.pass.name };
         let &[start] = places.starts.as_slice() else {
@@ -184,6 +230,7 @@ impl<'h> Candidate<'h> {
         Choice {
             hint: line.map(|line| line + lead).filter(|_| !self.gap),
             block: &self.places.block,
+            hinted: &mut self.hinted,
             starts: &mut self.places.starts,
             notes: &mut self.places.notes,
         }

@@ -11,6 +11,8 @@ pub(super) struct Choice<'c, 'b> {
     pub block: &'c Block<'b>,
     /// The line (from 0) that the header names for the first row of the block.
     pub hint: Option<usize>,
+    /// The lines that the hint may mean.
+    pub hinted: &'c mut Vec<usize>,
     /// Its places, ascending.
     pub starts: &'c mut Vec<usize>,
     /// What a person should know.
@@ -29,7 +31,7 @@ impl Choice<'_, '_> {
 
 /// The lines that each hunk's header means: the line it names, and that line moved as the nearest uniquely placed
 /// hunk before and the one after are.
-pub(super) fn hinted(choices: &[Choice<'_, '_>]) -> Vec<Vec<usize>> {
+fn hinted(choices: &[Choice<'_, '_>]) -> Vec<Vec<usize>> {
     let drifts: Vec<Option<isize>> = choices.iter().map(Choice::drift).collect();
     let mut before = carried(drifts.iter());
     let mut after = carried(drifts.iter().rev());
@@ -58,11 +60,11 @@ fn carried<'d>(drifts: impl Iterator<Item = &'d Option<isize>>) -> Vec<Option<is
 pub(super) fn follow_hints(choices: &mut [Choice<'_, '_>]) {
     let hinted = hinted(choices);
     for (choice, lines) in choices.iter_mut().zip(hinted) {
-        if choice.starts.len() > 1
-            && let Some(at) = lines.into_iter().find(|at| choice.starts.binary_search(at).is_ok())
-        {
-            *choice.starts = vec![at];
+        let meant = lines.iter().find(|at| choice.starts.binary_search(at).is_ok());
+        if let Some(at) = meant.filter(|_| choice.starts.len() > 1) {
+            *choice.starts = vec![*at];
         }
+        *choice.hinted = lines;
     }
 }
 

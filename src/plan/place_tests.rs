@@ -58,7 +58,7 @@ fn refused(file: &str, hunks: Vec<Hunk>, codes: &[Code]) -> Vec<Refusal> {
 fn trailing_blanks_do_not_part_lines_and_stay_in_context() {
     check("a  \nb\t\nc\n", vec![lines(" a|-b|+B")], &["trailing-ws"], "a  \nB\nc\n");
     check("x\n   \ny\nrest\n", vec![text("x\n\ny", "Z")], &["trailing-ws"], "Z\nrest\n");
-    check("k\nx\nk  \n", vec![lines("-k|+K")], &["exact"], "K\nx\nk  \n");
+    check("key\nx\nkey  \n", vec![lines("-key|+K")], &["exact"], "K\nx\nkey  \n");
     refused("k  \nx\nk\t\n", vec![lines("-k|+K")], &[Code::Ambiguous]);
     refused("xk  \n", vec![text("k\nl", "K")], &[Code::NoMatch]);
 }
@@ -95,7 +95,7 @@ fn typography_is_matched_knowingly_and_kept() {
     let edit = text("He said \"go\" now", "He said \"go\" later");
     check(quoted, vec![edit], &["unicode"], "He said “go” later\n");
     check("don’t\nx\n", vec![lines(" don't|-x|+y")], &["unicode"], "don’t\ny\n");
-    check("m = \"a\"\nm = “a”\n", vec![lines("-m = \"a\"|+n")], &["exact"], "n\nm = “a”\n");
+    check("m = \"abc\"\nm = “abc”\n", vec![lines("-m = \"abc\"|+n")], &["exact"], "n\nm = “abc”\n");
     check("cafe\u{301} x\n", vec![lines("-café x|+tea x")], &["unicode"], "tea x\n");
     refused("Alpha\n", vec![lines("-alpha|+x")], &[Code::NoMatch]);
 }
@@ -173,4 +173,65 @@ fn too_little_text_is_not_placed_loosely() {
     }
     check("    end\n", vec![lines("-end|+stop")], &["indent-shift"], "    stop\n");
     refused("— —\n", vec![lines("-- -|+x")], &[Code::LowEvidence]);
+}
+
+#[test]
+fn a_text_that_says_little_is_not_unique_by_luck() {
+    let file = "if a {\n  go();\n  }\n}\n";
+    refused(file, vec![lines("-}|+};")], &[Code::Ambiguous]);
+    check(file, vec![lines("4:-}|+};")], &["exact"], "if a {\n  go();\n  }\n};\n");
+    check(file, vec![lines("-}|+};$")], &["exact"], "if a {\n  go();\n  }\n};\n");
+    check("a {\n  }\nfn b {\n}\n", vec![lines("fn b {@ -}|+};")], &["exact"], "a {\n  }\nfn b {\n};\n");
+    check("x\nyy\nz\n", vec![lines("-yy|+w")], &["exact"], "x\nw\nz\n");
+    refused("  }\n  }\nx\n}\n}\n", vec![text("}\n}", "};")], &[Code::Ambiguous]);
+}
+
+#[test]
+fn a_header_chooses_among_equals_only() {
+    let twice = "aa\nbb\naa\nbb\n";
+    check(twice, vec![lines("3: aa|-bb|+cc")], &["exact"], "aa\nbb\naa\ncc\n");
+    refused(twice, vec![lines("2: aa|-bb|+cc")], &[Code::Ambiguous]);
+    check(
+        "p\nq\ncc\naa\nbb\ndd\naa\nbb\n",
+        vec![lines("1:-cc|+CC"), lines("2: aa|-bb|+BB")],
+        &["exact", "exact"],
+        "p\nq\nCC\naa\nBB\ndd\naa\nbb\n",
+    );
+    check("x\ny\nfar\n", vec![lines("1:-far|+near")], &["exact"], "x\ny\nnear\n");
+    // The header's own lines are equal but for their indent: which of the two is meant, nobody knows.
+    refused("go one\nmid\n\tgo one\n", vec![lines("3:-go one|+go two")], &[Code::Ambiguous]);
+    refused(
+        "one\ngo one\nmid\n\tgo one\n",
+        vec![lines("0:-one|+1"), lines("4:-go one|+go two")],
+        &[Code::Ambiguous],
+    );
+}
+
+#[test]
+fn anchors_are_lines_their_beginnings_or_typographic_twins() {
+    let file = "say “one”:\n  go()\nsay “two”:\n  go()\n";
+    check(
+        file,
+        vec![lines("say \"two\":@ -  go()|+  run()")],
+        &["exact"],
+        "say “one”:\n  go()\nsay “two”:\n  run()\n",
+    );
+    check(
+        file,
+        vec![lines("say \"tw@ -  go()|+  run()")],
+        &["exact"],
+        "say “one”:\n  go()\nsay “two”:\n  run()\n",
+    );
+    let nested = "class A:\n  def m():\n    one\nclass B:\n  def m():\n    one\n";
+    refused(nested, vec![lines("def m():@ -    one|+    two")], &[Code::Ambiguous]);
+    check(
+        nested,
+        vec![lines("class B:@ def m():@ -    one|+    two")],
+        &["exact"],
+        "class A:\n  def m():\n    one\nclass B:\n  def m():\n    two\n",
+    );
+    let refusals =
+        refused(nested, vec![lines("def n():@  class B:|-  def m():|+  x")], &[Code::AnchorNotFound]);
+    assert!(refusals[0].hint.as_ref().is_some_and(|hint| hint.contains("line 4")), "{refusals:?}");
+    refused("def(x)\n    go()\n", vec![lines("def@ -    go()|+    run()")], &[Code::AnchorNotFound]);
 }

@@ -138,3 +138,21 @@ pub(super) fn allows<'l>(indents: Indents, rows: &[&'l str], file: impl Iterator
     let lines = file.map(|line| line.to_str().unwrap_or_default());
     Relation::find(indents, rows.iter().copied().zip(lines)).is_some()
 }
+
+/// # Errors
+/// `ambiguous` where the block says little and its only place under a strict pass is so by luck.
+pub(super) fn by_luck(view: &View<'_>, places: &Places<'_>) -> Result<(), Refusal> {
+    let rivals = evidence::unlucky(view, places.pass, &places.block.old);
+    if rivals.is_empty() {
+        return Ok(());
+    }
+    let evidence = explain::line_candidates(view, &rivals, places.block.old.len(), places.pass.name);
+    let message = format!(
+        "the old text says little, and stands in {} places but for blanks or typography: {}",
+        rivals.len(),
+        explain::places(&evidence.candidates, rivals.len())
+    );
+    Err(Refusal::new(Code::Ambiguous, message)
+        .hint("add lines before or after it, or an anchor above it")
+        .with(evidence))
+}

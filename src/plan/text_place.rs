@@ -1,12 +1,13 @@
 //! Placing a text hunk: every place of its old text, then exactly as many as it asks for, or a refusal.
 
-use super::block::Block;
+use super::block::{Block, Ending};
 use super::document::{Document, Haystack};
+use super::evidence::{FEW, word_characters};
 use super::explain::{self, Wanted};
 use super::ladder::climb;
 use super::line_script::End;
 use super::pass::EXACT;
-use super::places::Places;
+use super::places::{Places, by_luck};
 use super::rules::Rules;
 use super::search::{Hits, disjoint_substrings, substrings};
 use super::step::Located;
@@ -68,7 +69,29 @@ fn whole_lines(
 ) -> Option<Result<Located, Refusal>> {
     let view = View::new(doc, breaks);
     let found = climb((doc, &view), rules.ladder, &Block::of_texts(old, new), |starts| starts)?;
-    Some(found.check_evidence(&view).and_then(|()| take_lines(&view, found, new)))
+    let trusted = found.check_evidence(&view).and_then(|()| match found.starts.as_slice() {
+        [_] => by_luck(&view, &found),
+        _ => Ok(()),
+    });
+    Some(trusted.and_then(|()| take_lines(&view, found, new)))
+}
+
+/// # Errors
+/// `ambiguous` where the text is whole lines that say little and stand there once by luck.
+fn check_luck(doc: &Document<'_>, place: &Place<'_>, (old, new): (&str, &str)) -> Result<(), Refusal> {
+    let block = Block::of_texts(old, new);
+    if block.ending == Ending::Joined || !is_whole_lines(place, old) || word_characters(&block.old) >= FEW {
+        return Ok(());
+    }
+    let view = View::new(doc, place.breaks);
+    by_luck(&view, &Places { pass: &EXACT, block, starts: Vec::new(), notes: Vec::new() })
+}
+
+/// Whether the text at `place` starts and ends where lines do.
+fn is_whole_lines(place: &Place<'_>, old: &str) -> bool {
+    let (text, end) = (&place.hay.text, place.start + old.len());
+    (place.start == 0 || text[place.start - 1] == b'\n')
+        && (old.ends_with('\n') || end >= text.len() || text[end] == b'\n')
 }
 
 fn take_lines(view: &View<'_>, found: Places<'_>, new: &str) -> Result<Located, Refusal> {
@@ -139,6 +162,9 @@ fn decide(
         let lines = old.split_inclusive('\n').count();
         let offsets = hits.starts.iter().map(|&s| hay.original(s));
         return Err(explain::several_places(doc.body, offsets, (hits.total, lines), EXACT.name, occurrence));
+    }
+    if let ([start], Occurrence::Once) = (hits.starts.as_slice(), occurrence) {
+        check_luck(doc, &Place { body: doc.body, hay, breaks, start: *start }, (old, new))?;
     }
     let mut all: Option<Located> = None;
     for &start in &hits.starts {

@@ -7,6 +7,7 @@ use super::pass::Pass;
 use super::places::allows;
 use super::search::LineIndex;
 use crate::edit::{Breaks, Lines};
+use std::borrow::Cow;
 use std::cell::OnceCell;
 
 /// Rows whose indents are compared for one block, and as many more as the text has lines, some times over.
@@ -19,7 +20,8 @@ pub(super) struct View<'a> {
     pub lines: Lines<'a>,
     indexes: [OnceCell<LineIndex<'a>>; Key::COUNT],
     scopes: OnceCell<Vec<usize>>,
-    ordered: OnceCell<Vec<usize>>,
+    /// Lines in the order of their bodies.
+    ordered: OnceCell<Vec<(Cow<'a, [u8]>, usize)>>,
 }
 
 impl<'a> View<'a> {
@@ -42,7 +44,16 @@ impl<'a> View<'a> {
     pub(super) fn places(&self, pass: &Pass, rows: &[&str]) -> Vec<usize> {
         let keys: Vec<_> = rows.iter().map(|row| pass.key.of(row.as_bytes())).collect();
         let starts = self.index(pass.key).find(&keys);
-        if pass.indents == Indents::Same { starts } else { self.with_indents(pass.indents, rows, starts) }
+        match pass.indents {
+            Indents::Same | Indents::Any => starts,
+            indents => self.with_indents(indents, rows, starts),
+        }
+    }
+
+    /// Where the bodies of the rows stand: the places of the loosest pass.
+    pub(super) fn body_places(&self, rows: &[&str]) -> Vec<usize> {
+        let keys: Vec<_> = rows.iter().map(|row| Key::Body.of(row.as_bytes())).collect();
+        self.index(Key::Body).find(&keys)
     }
 
     /// The places whose indents the pass allows. Where there is too much to compare, all: there are many, and they are
@@ -63,17 +74,17 @@ impl<'a> View<'a> {
         self.scopes.get_or_init(|| scopes(&self.lines))[line]
     }
 
-    /// The lines whose text without blanks at both ends starts with `start`, ascending.
+    /// The lines whose body starts with `start`, a body, ascending.
     pub(super) fn starting_with(&self, start: &[u8]) -> Vec<usize> {
-        let text = |line: usize| self.lines.text(line).trim_ascii();
         let ordered = self.ordered.get_or_init(|| {
-            let mut all: Vec<usize> = (0..self.lines.len()).collect();
-            all.sort_by(|a, b| text(*a).cmp(text(*b)));
+            let bodies = (0..self.lines.len()).map(|line| (Key::Body.of(self.lines.text(line)), line));
+            let mut all: Vec<_> = bodies.collect();
+            all.sort_unstable();
             all
         });
-        let from = ordered.partition_point(|&line| text(line) < start);
-        let mut found: Vec<usize> =
-            ordered[from..].iter().copied().take_while(|&line| text(line).starts_with(start)).collect();
+        let from = ordered.partition_point(|(body, _)| body.as_ref() < start);
+        let found = ordered[from..].iter().take_while(|(body, _)| body.starts_with(start));
+        let mut found: Vec<usize> = found.map(|(_, line)| *line).collect();
         found.sort_unstable();
         found
     }
