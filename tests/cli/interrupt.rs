@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-const FILES: usize = 1000;
+const FILES: usize = 500;
 
 /// A repository of many files.
 fn many() -> TestRepo {
