@@ -3,8 +3,8 @@
 //! Pure: no disk, clock or environment; no input makes it panic. A form that is recognised never falls through to
 //! the next one. Nothing here says whether an edit fits its file; that is `plan`.
 //!
-//! A new text form is one file with a `read(&Body, &mut Draft)` and a line in [`text_reader`]; a new JSON form is
-//! one file with a `read(&Entry, &mut Draft)` and a line in [`entry_reader`].
+//! A new text form is one file with a `read(&Body, &mut Draft)` and a line in `text_reader`; a new JSON form is
+//! one file with a `read(&Entry, &mut Draft)` and a line in `entry_reader`.
 
 mod blocks;
 mod body;
