@@ -184,6 +184,9 @@ fn a_text_that_says_little_is_not_unique_by_luck() {
     check("a {\n  }\nfn b {\n}\n", vec![lines("fn b {@ -}|+};")], &["exact"], "a {\n  }\nfn b {\n};\n");
     check("x\nyy\nz\n", vec![lines("-yy|+w")], &["exact"], "x\nw\nz\n");
     refused("  }\n  }\nx\n}\n}\n", vec![text("}\n}", "};")], &[Code::Ambiguous]);
+    // Three lines with their indents are no luck.
+    let file = "    }\n  }\n}\n        }\n      }\n    }\n";
+    check(file, vec![lines("-    }|-  }|-}|+x")], &["exact"], "x\n        }\n      }\n    }\n");
 }
 
 #[test]
