@@ -2,6 +2,7 @@
 
 use super::Refusal;
 use crate::edit::{Breaks, Code, split_bom};
+use bstr::ByteSlice;
 use std::borrow::Cow;
 
 /// How far a NUL byte is looked for (matching.md, text model).
@@ -14,8 +15,8 @@ pub(super) struct Document<'a> {
     pub mark: &'a [u8],
     /// Everything after the mark.
     pub body: &'a [u8],
-    /// Whether the bytes are UTF-8.
-    pub is_utf8: bool,
+    /// Where the bytes are not UTF-8, in words; `None` for UTF-8.
+    pub not_utf8: Option<String>,
 }
 
 impl<'a> Document<'a> {
@@ -23,12 +24,22 @@ impl<'a> Document<'a> {
     /// `not-text` for a file with a NUL byte near its start.
     pub(super) fn new(bytes: &'a [u8]) -> Result<Self, Refusal> {
         if memchr::memchr(0, &bytes[..bytes.len().min(BINARY_PROBE)]).is_some() {
-            let message = "the file is binary: it has a NUL byte in its first 8 KiB";
+            let utf16 = bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff");
+            let message = match utf16 {
+                true => "the file is UTF-16: it has that byte order mark, and NUL bytes",
+                false => "the file is binary: it has a NUL byte in its first 8 KiB",
+            };
             return Err(Refusal::new(Code::NotText, message)
                 .hint("text hunks edit text files only; replace the whole file by delete and create"));
         }
         let (mark, body) = split_bom(bytes);
-        Ok(Self { mark, body, is_utf8: std::str::from_utf8(body).is_ok() })
+        let not_utf8 = std::str::from_utf8(body).err().map(|e| first_foreign(body, e.valid_up_to()));
+        Ok(Self { mark, body, not_utf8 })
+    }
+
+    /// Whether the bytes are UTF-8.
+    pub(super) fn is_utf8(&self) -> bool {
+        self.not_utf8.is_none()
     }
 
     /// The ways to break the text into lines, in the order they are tried.
@@ -40,6 +51,14 @@ impl<'a> Document<'a> {
         let lone = at.any(|i| self.body.get(i + 1) != Some(&b'\n'));
         if lone { &[Breaks::Lf, Breaks::LfOrCr] } else { &[Breaks::Lf] }
     }
+}
+
+/// The first byte that is not UTF-8, in words.
+fn first_foreign(body: &[u8], at: usize) -> String {
+    let start = memchr::memrchr(b'\n', &body[..at]).map_or(0, |i| i + 1);
+    let line = memchr::memchr_iter(b'\n', &body[..at]).count() + 1;
+    let column = body[start..at].chars().count() + 1;
+    format!("byte 0x{:02X} at line {line}, column {column}", body[at])
 }
 
 /// The text with every terminator written as LF, and the way back.
@@ -101,6 +120,8 @@ mod tests {
     #[test]
     fn binary_is_refused() {
         assert_eq!(Document::new(b"a\0b").expect_err("binary").code, Code::NotText);
-        assert!(!Document::new(b"caf\xe9").expect("text of another encoding").is_utf8);
+        assert_eq!(Document::new(b"\xff\xfea\0").expect_err("UTF-16").code, Code::NotText);
+        let foreign = Document::new(b"x\ncaf\xe9").expect("text of another encoding");
+        assert_eq!(foreign.not_utf8.as_deref(), Some("byte 0xE9 at line 2, column 4"));
     }
 }

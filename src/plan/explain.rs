@@ -1,15 +1,13 @@
 //! What a refused hunk tells: the nearest place and how it differs, every equal place, what to do next.
 
-use super::block::Block;
-use super::document::{Document, Haystack};
+use super::document::Document;
 use super::equality::Key;
 use super::excerpt::excerpt;
 use super::nearest::nearest;
-use super::pass::{EXACT, Ladder};
+use super::pass::Ladder;
 use super::refusal::{Candidate, Evidence, Refusal};
-use super::search::substrings;
 use super::view::View;
-use crate::edit::{Breaks, Code, Occurrence};
+use crate::edit::{Code, Occurrence};
 
 /// Places listed; the total is told in any case.
 const LISTED: usize = 10;
@@ -80,67 +78,35 @@ fn candidate(body: &[u8], at: usize, line: usize, lines: usize) -> Candidate {
     Candidate { line, end: line + lines.max(1) - 1, text: excerpt(text) }
 }
 
-/// Old text that stands nowhere, and what was to stand there.
-pub(super) enum Wanted<'w> {
-    /// Whole lines.
-    Block(&'w Block<'w>),
-    /// A text that may start and end inside a line.
-    Text {
-        /// The old text.
-        old: &'w str,
-        /// The new text.
-        new: &'w str,
-    },
-}
-
-impl Wanted<'_> {
-    fn old_rows(&self) -> Vec<&[u8]> {
-        match self {
-            Self::Block(block) => block.old.iter().map(|row| row.as_bytes()).collect(),
-            Self::Text { old, .. } => old.lines().map(str::as_bytes).collect(),
-        }
-    }
-
-    /// Whether the new text stands exactly once where the old one would.
-    fn is_applied(&self, doc: &Document<'_>, view: &View<'_>) -> bool {
-        match self {
-            Self::Block(block) => {
-                block.new.iter().any(|row| says_something(row)) && view.places(&EXACT, &block.new).len() == 1
-            }
-            Self::Text { new, .. } => {
-                let hay = Haystack::new(doc.body, Breaks::Lf);
-                says_something(new) && substrings(&hay.text, new.as_bytes(), 1).total == 1
-            }
-        }
-    }
-}
-
-fn says_something(text: &str) -> bool {
-    text.chars().any(|c| c.is_alphanumeric() || c == '_')
-}
-
-/// The old text stands nowhere.
-pub(super) fn absent(doc: &Document<'_>, view: &View<'_>, ladder: Ladder, wanted: &Wanted<'_>) -> Refusal {
-    let mut refusal = if !doc.is_utf8 {
-        Refusal::new(
+/// The old text stands nowhere; `applied` is the line (from 0) where the new text stands already.
+pub(super) fn absent(
+    (doc, view): (&Document<'_>, &View<'_>),
+    ladder: Ladder,
+    old_rows: &[&str],
+    applied: Option<usize>,
+) -> Refusal {
+    let mut refusal = match (&doc.not_utf8, applied) {
+        (Some(where_), _) => Refusal::new(
             Code::NotText,
-            "the file is not UTF-8, and the old text does not stand in it byte for byte",
+            format!("the file is not UTF-8 ({where_}), and the old text does not stand in it byte for byte"),
         )
-        .hint("convert the file, or edit it with a tool that knows its encoding")
-    } else if wanted.is_applied(doc, view) {
-        Refusal::new(
+        .hint("convert the file, or edit it with a tool that knows its encoding"),
+        (None, Some(line)) => Refusal::new(
             Code::AlreadyApplied,
-            "the old text stands nowhere, and the new text stands there already",
+            format!(
+                "already applied: the old text stands nowhere, and the new text stands at line {}",
+                line + 1
+            ),
         )
-        .hint("drop the entry, if it has been applied before")
-    } else {
-        Refusal::new(Code::NoMatch, "the old text stands nowhere in the file")
-            .hint("read the file again and send its present lines")
+        .hint("drop the hunk, or run with --skip-applied"),
+        (None, None) => Refusal::new(Code::NoMatch, "the old text stands nowhere in the file")
+            .hint("read the file again and send its present lines"),
     };
-    let nearest = nearest(&view.lines, view.index(Key::Bytes), &wanted.old_rows());
+    let rows: Vec<&[u8]> = old_rows.iter().map(|row| row.as_bytes()).collect();
+    let nearest = nearest(&view.lines, view.index(Key::Bytes), &rows);
     if let (Some(near), true) = (&nearest, refusal.code == Code::NoMatch) {
         refusal.message =
             format!("the old text stands nowhere; nearest are lines {}-{}", near.line, near.end);
     }
-    refusal.with(Evidence { pass: ladder.last(doc.is_utf8), nearest, ..Evidence::default() })
+    refusal.with(Evidence { pass: ladder.last(doc.is_utf8()), nearest, ..Evidence::default() })
 }

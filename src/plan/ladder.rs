@@ -17,7 +17,7 @@ pub(super) fn climb<'a>(
     narrow: impl Fn(Vec<usize>) -> Vec<usize>,
 ) -> Option<Places<'a>> {
     let bare = block.without_edge_blanks();
-    for pass in ladder.passes(doc.is_utf8) {
+    for pass in ladder.passes(doc.is_utf8()) {
         let whole = std::iter::once((block, None));
         let tried = whole.chain(bare.as_ref().map(|bare| (bare, Some(WarningCode::EdgeBlankDropped))));
         for (block, note) in tried {

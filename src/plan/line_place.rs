@@ -2,13 +2,14 @@
 
 use super::Refusal;
 use super::anchors::Regions;
+use super::applied::{self, Applied};
 use super::block::Block;
 use super::document::Document;
-use super::explain::{self, Wanted};
+use super::explain;
 use super::ladder::climb;
 use super::line_script::End;
 use super::narrow::{Choice, choose_by_order, follow_hints};
-use super::pass::{EXACT, Ladder};
+use super::pass::EXACT;
 use super::places::{Places, by_luck};
 use super::rules::Rules;
 use super::step::Located;
@@ -28,7 +29,7 @@ pub(super) fn locate(
     let mut first: Option<Vec<Result<Located, Refusal>>> = None;
     for &breaks in doc.breaks(rules.breaks) {
         let view = View::new(doc, breaks);
-        let found = Search { doc, view: &view, ladder: rules.ladder }.run(hunks);
+        let found = Search { doc, view: &view, rules }.run(hunks);
         if found.iter().all(Result::is_ok) {
             return found;
         }
@@ -40,7 +41,7 @@ pub(super) fn locate(
 struct Search<'a> {
     doc: &'a Document<'a>,
     view: &'a View<'a>,
-    ladder: Ladder,
+    rules: &'a Rules,
 }
 
 /// A hunk with the places it may have.
@@ -73,8 +74,8 @@ impl Search<'_> {
             return self.gap(hunk, block, &regions);
         }
         let narrow = |starts| regions.narrow(starts);
-        let Some(mut places) = climb((self.doc, self.view), self.ladder, &block, narrow) else {
-            return Err(self.absent(hunk, &block, &regions));
+        let Some(mut places) = climb((self.doc, self.view), self.rules.ladder, &block, narrow) else {
+            return self.absent(hunk, &block, &regions);
         };
         places.check_evidence(self.view)?;
         if hunk.at_end {
@@ -136,7 +137,23 @@ impl Search<'_> {
             .with(evidence)
     }
 
-    fn absent(&self, hunk: &LineHunk, block: &Block<'_>, regions: &Regions) -> Refusal {
+    fn absent<'h>(
+        &self,
+        hunk: &'h LineHunk,
+        block: &Block<'h>,
+        regions: &Regions,
+    ) -> Result<Candidate<'h>, Refusal> {
+        let text = (self.doc, self.view);
+        match applied::block(text, self.rules.ladder, block, |starts| regions.narrow(starts)) {
+            Some(places) if self.rules.applied == Applied::Skip => {
+                Ok(Candidate { hunk, places, gap: false, hinted: Vec::new() })
+            }
+            Some(done) => Err(explain::absent(text, self.rules.ladder, &block.old, Some(done.starts[0]))),
+            None => Err(self.not_below_anchor(hunk, block, regions)),
+        }
+    }
+
+    fn not_below_anchor(&self, hunk: &LineHunk, block: &Block<'_>, regions: &Regions) -> Refusal {
         if !regions.is_everywhere() {
             let anchor = hunk.anchors.last().map_or("", Text::as_str);
             let message = format!("the lines do not stand below the anchor {anchor:?}");
@@ -145,7 +162,7 @@ impl Search<'_> {
                 return refusal;
             }
         }
-        explain::absent(self.doc, self.view, self.ladder, &Wanted::Block(block))
+        explain::absent((self.doc, self.view), self.rules.ladder, &block.old, None)
     }
 
     /// Tells where the lines stand although their anchor does not say so.
@@ -153,7 +170,7 @@ impl Search<'_> {
         if block.old.is_empty() {
             return refusal;
         }
-        match climb((self.doc, self.view), self.ladder, block, |starts| starts) {
+        match climb((self.doc, self.view), self.rules.ladder, block, |starts| starts) {
             None => refusal,
             Some(places) => {
                 let evidence = places.evidence(self.view);

@@ -4,10 +4,12 @@
 //! bounded [`Sink`] as they are resolved. Every refusal of a batch is collected.
 
 mod anchors;
+mod applied;
 mod binary;
 mod block;
 mod compose;
 mod document;
+mod elsewhere;
 mod equality;
 mod evidence;
 mod excerpt;
@@ -47,6 +49,7 @@ mod place_tests;
 #[cfg(test)]
 mod tests;
 
+pub use applied::Applied;
 pub use outcome::{FileAction, LineRange, PlacedHunk, Plan, PlannedFile};
 pub use pass::Loosest;
 pub use planner::{NoPlan, Options, plan};

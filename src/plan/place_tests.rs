@@ -1,5 +1,6 @@
 //! Hunks against one text: the pass and the notes of each and the bytes afterwards, or the refusals.
 
+use super::applied::Applied;
 use super::rules::Rules;
 use super::step::{StepDone, run};
 use super::{Options, Refusal};
@@ -237,4 +238,23 @@ fn anchors_are_lines_their_beginnings_or_typographic_twins() {
         refused(nested, vec![lines("def n():@  class B:|-  def m():|+  x")], &[Code::AnchorNotFound]);
     assert!(refusals[0].hint.as_ref().is_some_and(|hint| hint.contains("line 4")), "{refusals:?}");
     refused("def(x)\n    go()\n", vec![lines("def@ -    go()|+    run()")], &[Code::AnchorNotFound]);
+}
+
+#[test]
+fn a_hunk_that_has_been_applied_is_told_or_left_out() {
+    let skip = Rules::new(&Options { applied: Applied::Skip, ..Options::default() }, Format::Ops);
+    let cases = [
+        ("start\ninit\ncheck\nrun\n", text("init\nrun", "init\ncheck\nrun")),
+        ("alpha one\nbeta new\ngamma\n", lines(" alpha one|-beta old|+beta new| gamma")),
+        ("  alpha one\n  beta new\n", lines(" alpha one|-beta old|+beta new")),
+        ("alpha\ngamma\n", lines(" alpha|-beta| gamma")),
+    ];
+    for (file, hunk) in cases {
+        refused(file, vec![hunk.clone()], &[Code::AlreadyApplied]);
+        let done = run(file.as_bytes(), &Step { hunks: vec![hunk] }, &skip).expect("left out");
+        assert_eq!(done.bytes, file.as_bytes());
+    }
+    for (file, hunk) in [("alpha\nother\n", lines(" alpha|-beta")), ("new\nnew\n", lines("-old|+new"))] {
+        refused(file, vec![hunk], &[Code::NoMatch]);
+    }
 }

@@ -1,12 +1,13 @@
 //! The planner: resolves every path, groups what depends on each other, and resolves the groups in parallel.
 
+use super::applied::Applied;
 use super::compose::{Composer, Entry};
 use super::group::groups;
 use super::outcome::{FileAction, Plan, PlannedFile};
 use super::pass::Loosest;
 use super::rules::Rules;
 use super::tree::{Content, Now, Slot};
-use super::{LastLink, Refusal, Resolved, Sink, SinkFull, Source};
+use super::{LastLink, Refusal, Resolved, Sink, SinkFull, Source, elsewhere};
 use crate::disk::Node;
 use crate::edit::{
     Action, ChangeSet, Existing, FileOperation, Hash, Mode, RelPath, Warning, WarningCode, split_bom,
@@ -27,6 +28,8 @@ pub struct Options {
     pub allow_symlinks: bool,
     /// The loosest pass for hunks that are found by their text; by default it depends on the form of the batch.
     pub loosest: Option<Loosest>,
+    /// What becomes of hunks whose old text stands nowhere while their new text stands there already.
+    pub applied: Applied,
 }
 
 /// Why there is no plan.
@@ -75,7 +78,17 @@ pub fn plan(
             run_group(&group, source, (options, &rules), sink, &stop)
         })
         .collect();
-    assemble(batch, refusals, done)
+    assemble(batch, refusals, done).map_err(|no_plan| match no_plan {
+        NoPlan::Refused { mut refusals, warnings } => {
+            let mut seen = HashSet::new();
+            let paths = touched.iter().flatten().filter(|path| seen.insert(**path));
+            let paths: Vec<RelPath> = paths.map(|path| (*path).clone()).collect();
+            elsewhere::tell(source, batch, &paths, &mut refusals);
+            refusals.iter_mut().for_each(Refusal::shorten);
+            NoPlan::Refused { refusals, warnings }
+        }
+        NoPlan::SinkFull => NoPlan::SinkFull,
+    })
 }
 
 fn resolve<'a>(operation: &'a FileOperation, source: &dyn Source) -> Result<Entry<'a>, Refusal> {

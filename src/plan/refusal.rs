@@ -100,3 +100,94 @@ impl Refusal {
         self
     }
 }
+
+/// What a refusal may take at most when written as JSON: message, hint, difference, all candidates, the hunk to send.
+const MESSAGE: usize = 600;
+const HINT: usize = 500;
+const DIFFERENCE: usize = 400;
+const CANDIDATES: usize = 1000;
+const RETRY: usize = 1200;
+
+impl Refusal {
+    /// Keeps it under 4 KiB, in words and as JSON, cut at characters; a hunk to send is whole or left out.
+    pub(super) fn shorten(&mut self) {
+        cut(&mut self.message, MESSAGE);
+        if let Some(hint) = &mut self.hint {
+            cut(hint, HINT);
+        }
+        let Some(evidence) = &mut self.evidence else { return };
+        if let Some(nearest) = &mut evidence.nearest {
+            cut(&mut nearest.differs, DIFFERENCE);
+        }
+        let mut left = CANDIDATES;
+        let mut fits = |candidate: &Candidate| {
+            let size = written(&candidate.text) + 40;
+            left = left.saturating_sub(size);
+            left > 0
+        };
+        let kept = evidence.candidates.iter().take_while(|c| fits(c)).count().max(1);
+        evidence.candidates.truncate(kept);
+        if let Some(candidate) = evidence.candidates.first_mut() {
+            cut(&mut candidate.text, CANDIDATES);
+        }
+        if evidence.retry.as_ref().is_some_and(|r| written(&r.old) + written(&r.new) > RETRY) {
+            evidence.retry = None;
+            self.hint = Some(
+                "send the hunk with the indents of the file's lines; it is too long to be given back here"
+                    .to_owned(),
+            );
+        }
+    }
+}
+
+/// The bytes of `c` inside a JSON string.
+fn escaped(c: char) -> usize {
+    match c {
+        '"' | '\\' | '\n' | '\t' | '\r' => 2,
+        c if u32::from(c) < 0x20 => 6,
+        c => c.len_utf8(),
+    }
+}
+
+fn written(text: &str) -> usize {
+    text.chars().map(escaped).sum()
+}
+
+fn cut(text: &mut String, most: usize) {
+    let mut left = most;
+    let too_far = text.char_indices().find(|(_, c)| {
+        let size = escaped(*c);
+        let over = size > left;
+        left = left.saturating_sub(size);
+        over
+    });
+    if let Some((at, _)) = too_far {
+        text.truncate(at);
+        text.push('…');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_stays_under_four_kilobytes() {
+        let long = "é\u{1}\"".repeat(5000);
+        let candidate = Candidate { line: 1, end: 2, text: long.clone() };
+        let mut refusal = Refusal::new(Code::Ambiguous, long.clone()).hint(long.clone()).with(Evidence {
+            candidates: vec![candidate; 10],
+            candidates_total: 10,
+            nearest: Some(Nearest { line: 1, end: 2, differs: long.clone() }),
+            retry: Some(Retry { old: long.clone(), new: long }),
+            ..Evidence::default()
+        });
+        refusal.shorten();
+        let evidence = refusal.evidence.as_ref().expect("kept");
+        let texts = evidence.candidates.iter().map(|c| &c.text).chain([&refusal.message]);
+        let differs = evidence.nearest.iter().map(|n| &n.differs);
+        let size: usize = texts.chain(differs).chain(&refusal.hint).map(|text| written(text)).sum();
+        assert!(size < 3600, "{size}");
+        assert_eq!(refusal.evidence.map(|e| e.candidates_total), Some(10));
+    }
+}

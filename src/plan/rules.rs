@@ -1,6 +1,7 @@
 //! What a run lets the search for a hunk's place do; from the options and the form of the batch.
 
 use super::Options;
+use super::applied::Applied;
 use super::pass::{Ladder, Loosest};
 use crate::edit::{Breaks, Format};
 
@@ -11,6 +12,8 @@ pub(super) struct Rules {
     pub ladder: Ladder,
     /// What may end a line where nothing is found otherwise.
     pub breaks: Breaks,
+    /// What becomes of hunks that have been applied before.
+    pub applied: Applied,
 }
 
 impl Rules {
@@ -19,6 +22,6 @@ impl Rules {
         // Numbered forms count lines: a lone CR is text to them.
         let breaks =
             if matches!(format, Format::Diff | Format::Hashline) { Breaks::Lf } else { Breaks::LfOrCr };
-        Self { ladder: Ladder::up_to(loosest), breaks }
+        Self { ladder: Ladder::up_to(loosest), breaks, applied: options.applied }
     }
 }

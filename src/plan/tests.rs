@@ -511,3 +511,22 @@ fn names_can_be_chained_and_swapped() {
     let deleted = r#"[{"path":"a","moveTo":"b"},{"path":"b","op":"delete"}]"#;
     refused(deleted, &three, &["exists b"]);
 }
+
+#[test]
+fn lines_that_stand_in_another_file_of_the_batch_are_told() {
+    let reading = input::Options {
+        format: None,
+        default_path: None,
+        placeholders: false,
+        strip: None,
+        exists: &|_| false,
+    };
+    let lines = "*** Update File: f\n@@\n-key one\n+key 1\n key two\n*** Update File: g\n@@\n-last\n+end\n";
+    let set = input::parse(envelope(lines).as_bytes(), &reading).expect("parses");
+    let tree = Memory::new(&[("f", "something\n"), ("g", "x\nkey one  \nkey two\nlast\n")]);
+    let Err(NoPlan::Refused { refusals, .. }) = plan(&set, &tree, &Options::default(), &()) else {
+        panic!("placed");
+    };
+    let hint = refusals[0].hint.as_deref().unwrap_or_default();
+    assert!(refusals.len() == 1 && hint.contains("stand in g, line 2"), "{refusals:?}");
+}

@@ -1,9 +1,10 @@
 //! Placing a text hunk: every place of its old text, then exactly as many as it asks for, or a refusal.
 
+use super::applied::{self, Applied};
 use super::block::{Block, Ending};
 use super::document::{Document, Haystack};
 use super::evidence::{FEW, word_characters};
-use super::explain::{self, Wanted};
+use super::explain;
 use super::ladder::climb;
 use super::line_script::End;
 use super::pass::EXACT;
@@ -53,11 +54,24 @@ pub(super) fn text(
             return found;
         }
     }
-    Err(absent(doc, rules, (&old, &new)))
+    absent(doc, rules, (&old, &new))
 }
 
-fn absent(doc: &Document<'_>, rules: &Rules, (old, new): (&str, &str)) -> Refusal {
-    explain::absent(doc, &View::new(doc, Breaks::Lf), rules.ladder, &Wanted::Text { old, new })
+/// A hunk that has been applied before and is left out, or why the text has no place.
+fn absent(doc: &Document<'_>, rules: &Rules, (old, new): (&str, &str)) -> Result<Located, Refusal> {
+    let view = View::new(doc, Breaks::Lf);
+    let done = applied::text(doc, new).or_else(|| {
+        let block = Block::of_texts(old, new);
+        let places = applied::block((doc, &view), rules.ladder, &block, |starts| starts)?;
+        take_lines(&view, places, new).ok()
+    });
+    match done {
+        Some(done) if rules.applied == Applied::Skip => Ok(done),
+        done => {
+            let rows: Vec<&str> = old.lines().collect();
+            Err(explain::absent((doc, &view), rules.ladder, &rows, done.map(|done| done.line)))
+        }
+    }
 }
 
 /// The place of a text that is made of whole lines, under the passes for lines.
@@ -249,7 +263,7 @@ pub(super) fn pieces(doc: &Document<'_>, rules: &Rules, pieces: &[(Text, Text)])
     for (old, new) in &named {
         let found = substrings(&hay.text, old.as_bytes(), usize::MAX);
         if found.total == 0 {
-            return Err(absent(doc, rules, (old, new)));
+            return absent(doc, rules, (old, new));
         }
         hits.push(found.starts);
     }

@@ -60,6 +60,9 @@ pub(crate) struct ApplyArgs {
     /// The loosest way to find old text; by default `exact` for diffs, else `indent`: all ways
     #[arg(long = "match", value_name = "PASS")]
     loosest: Option<LoosestArg>,
+    /// Leave out hunks whose new text stands in the file already and whose old text does not
+    #[arg(long)]
+    skip_applied: bool,
     /// Let lines like `# ...` stand for any text in between
     #[arg(long)]
     placeholders: bool,
@@ -193,6 +196,7 @@ impl ApplyArgs {
                 overwrite: self.overwrite,
                 force_read_only: self.force_read_only,
                 allow_symlinks: self.allow_symlinks,
+                applied: if self.skip_applied { plan::Applied::Skip } else { plan::Applied::Refuse },
                 loosest: self.loosest.map(LoosestArg::known),
             },
             record: self.record(),
