@@ -28,6 +28,8 @@ pub struct Options {
     pub placeholders: bool,
     /// How many leading folders of the names in a diff are no part of them; `None` finds it out.
     pub strip: Option<usize>,
+    /// The revision that the author of the batch has seen; HEAD by default.
+    pub base: Option<String>,
     /// What the plan may do.
     pub plan: plan::Options,
     /// What is recorded in git.
@@ -59,6 +61,7 @@ impl Default for Options {
             default_path: None,
             placeholders: false,
             strip: None,
+            base: None,
             plan: plan::Options::default(),
             record: Record::Nothing,
             hooks: Hooks::Run,
@@ -213,8 +216,9 @@ struct Run<'a> {
 
 impl<'a> Run<'a> {
     fn new(workspace: &'a Workspace, options: &'a Options) -> Result<Self, Error> {
+        let rules = workspace.rules(options.base.as_deref())?;
         let contents = (options.diff == Diff::Make).then(Contents::default);
-        Ok(Self { workspace, options, folders: workspace.folders()?, rules: workspace.rules(), contents })
+        Ok(Self { workspace, options, folders: workspace.folders()?, rules, contents })
     }
 
     fn diff(&self, plan: &Plan) -> Vec<u8> {

@@ -90,10 +90,15 @@ impl Workspace {
         Ok(Folders::new(OsDisk, root))
     }
 
-    pub(crate) fn rules(&self) -> Box<dyn PathRules> {
-        match &self.repo {
-            Some(repo) => Box::new(GitRules::new(repo, &RelPath::root())),
-            None => Box::new(NoRules),
+    /// What git says of paths; `base` is the revision that the author of the batch has seen.
+    pub(crate) fn rules(&self, base: Option<&str>) -> Result<Box<dyn PathRules>, Error> {
+        match (&self.repo, base) {
+            (Some(repo), base) => {
+                let rules = GitRules::new(repo, &RelPath::root(), base);
+                Ok(Box::new(rules.map_err(|error| Error::Usage(error.to_string()))?))
+            }
+            (None, None) => Ok(Box::new(NoRules)),
+            (None, Some(_)) => Err(Error::Usage("--base needs a git repository".to_owned())),
         }
     }
 

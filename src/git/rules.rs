@@ -1,6 +1,7 @@
 //! What git says of paths to the planner: declared binary, or part of git's own machinery.
 
-use super::{Repo, StatusReader};
+use super::head::Head;
+use super::{GitError, Repo, StatusReader};
 use crate::edit::RelPath;
 use crate::plan::PathRules;
 use bstr::ByteSlice;
@@ -20,6 +21,10 @@ pub struct GitRules {
     /// Whether the attributes file of a folder mentions `binary`.
     mentions: Mutex<HashMap<RelPath, bool>>,
     readers: Mutex<Vec<StatusReader>>,
+    /// The tree of the base; none where there is no commit yet.
+    base: Option<gix::ObjectId>,
+    /// Handles that are not in use.
+    idle: Mutex<Vec<gix::Repository>>,
 }
 
 impl std::fmt::Debug for GitRules {
@@ -29,8 +34,11 @@ impl std::fmt::Debug for GitRules {
 }
 
 impl GitRules {
-    /// The rules below `root`, relative to the work tree.
-    pub fn new(repo: &Repo, root: &RelPath) -> Self {
+    /// The rules below `root`, relative to the work tree. `base` is the revision that authors have seen: HEAD by default.
+    ///
+    /// # Errors
+    /// A revision that names no commit or tree.
+    pub fn new(repo: &Repo, root: &RelPath, base: Option<&str>) -> Result<Self, GitError> {
         let local = repo.local();
         let hooks = local.config_snapshot().trusted_path("core.hooksPath").ok().flatten().and_then(|path| {
             let path = repo.work_tree().join(path);
@@ -42,14 +50,33 @@ impl GitRules {
         shared.extend(local.config_snapshot().trusted_path("core.attributesFile").ok().flatten());
         shared.extend(default_attributes());
         let shared_attributes = shared.iter().any(|path| mentions_binary(path));
-        Self {
+        let base = match base {
+            Some(revision) => Some(tree_of(&local, revision)?),
+            None => Head::read(&local).and_then(|head| head.tree(&local)).ok().flatten(),
+        };
+        Ok(Self {
+            base,
+            idle: Mutex::default(),
             repo: repo.clone(),
             root: root.clone(),
             hooks,
             shared_attributes,
             mentions: Mutex::default(),
             readers: Mutex::default(),
+        })
+    }
+
+    /// The blob of `path` in the base, unless `present` is stored as it. Looked up in the tree, never in the index.
+    fn base_blob(&self, local: &gix::Repository, path: &RelPath, present: &[u8]) -> Option<Vec<u8>> {
+        let tree = local.find_tree(self.base?).ok()?;
+        let entry = tree.lookup_entry(path.names().map(|name| name.to_owned())).ok()??;
+        let id = gix::objs::compute_hash(local.object_hash(), gix::objs::Kind::Blob, present).ok()?;
+        if !entry.mode().is_blob() || entry.object_id() == id {
+            return None;
         }
+        let blob = local.find_blob(entry.object_id()).ok()?.take_data();
+        // Git may keep other line endings than the work tree has.
+        (blob.replace("\r\n", "\n") != present.replace("\r\n", "\n")).then_some(blob)
     }
 
     /// Whether any attributes file on the way to `path` can make it binary: a cheap question that spares most runs the
@@ -92,12 +119,27 @@ impl PathRules for GitRules {
         self.may_be_binary(&path) && self.ask(&path).unwrap_or(false)
     }
 
+    fn base(&self, path: &RelPath, present: &[u8]) -> Option<Vec<u8>> {
+        self.base?;
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let local = idle.unwrap_or_else(|| self.repo.local());
+        let blob = self.base_blob(&local, &self.in_work_tree(path), present);
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(local);
+        blob
+    }
+
     fn protects(&self, path: &RelPath) -> Option<String> {
         let path = self.in_work_tree(path);
         let hooks = self.hooks.as_ref()?;
         (path == *hooks || path.is_below(hooks))
             .then(|| format!("{hooks} holds git's hooks (core.hooksPath)"))
     }
+}
+
+fn tree_of(local: &gix::Repository, revision: &str) -> Result<gix::ObjectId, GitError> {
+    let read = || GitError::gix("find the revision of --base");
+    let object = local.rev_parse_single(revision).map_err(read())?.object().map_err(read())?;
+    Ok(object.peel_to_tree().map_err(read())?.id)
 }
 
 fn mentions_binary(file: &Path) -> bool {

@@ -4,12 +4,13 @@ use super::moves::GivingWay;
 use super::outcome::append_step;
 use super::rules::Rules;
 use super::tree::{Content, Now, Slot, Tree};
-use super::{Options, Refusal, Source, Target, binary, mode, sections, step};
+use super::{Options, Refusal, Source, Target, base, binary, mode, sections, step};
 use crate::disk::Node;
 use crate::edit::{
     Action, Code, Existing, FileOperation, Hash, Mode, Precondition, RelPath, Step, Warning, WarningCode,
 };
 use bstr::ByteSlice;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// An entry with its paths resolved.
@@ -149,6 +150,13 @@ impl<'a> Composer<'a> {
             );
         }
         Ok(content)
+    }
+
+    /// Refuses hunks that may have been meant for a place that is gone since the base.
+    pub(super) fn check_base(&mut self, entries: &[&Entry<'_>]) {
+        let known: HashSet<_> = self.refusals.iter().filter_map(|refusal| refusal.origin).collect();
+        let found = base::check(self.source, &self.tree.slots, entries);
+        self.refusals.extend(found.into_iter().filter(|r| r.origin.is_none_or(|at| !known.contains(&at))));
     }
 
     fn modify(&mut self, entry: &Entry<'_>, path: &RelPath, steps: &[Step]) -> Result<(), Vec<Refusal>> {

@@ -5,6 +5,7 @@
 
 mod anchors;
 mod applied;
+mod base;
 mod binary;
 mod block;
 mod compose;

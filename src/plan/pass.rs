@@ -51,7 +51,7 @@ const INDENT_SHIFT: Pass =
 const INDENT_MAP: Pass = Pass { name: "indent-map", indents: Indents::Mapped, ..INDENT_SHIFT };
 
 /// P5: bodies are equal under P2.
-const TRIM: Pass = Pass { name: "trim", indents: Indents::Any, ..INDENT_SHIFT };
+pub(super) const TRIM: Pass = Pass { name: "trim", indents: Indents::Any, ..INDENT_SHIFT };
 
 /// The loosest pass that a run allows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

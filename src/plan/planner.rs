@@ -131,6 +131,7 @@ fn run_group(
 ) -> GroupDone {
     let mut composer = Composer::new(source, options, rules);
     composer.run_all(entries);
+    composer.check_base(entries);
     let mut done =
         GroupDone { refusals: composer.refusals, warnings: composer.warnings, ..GroupDone::default() };
     if !done.refusals.is_empty() {

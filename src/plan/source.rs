@@ -29,6 +29,12 @@ pub trait Source: Sync {
 
     /// Whether the user's attributes declare the file binary.
     fn is_binary(&self, path: &RelPath) -> bool;
+
+    /// The text of `path` in the base, the version that the author of a batch may have seen, where it differs from
+    /// the `present` bytes.
+    fn base(&self, _path: &RelPath, _present: &[u8]) -> Option<Vec<u8>> {
+        None
+    }
 }
 
 /// What to do when the last name of a path is a symbolic link.

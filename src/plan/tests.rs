@@ -120,6 +120,14 @@ impl Source for Memory {
     fn is_binary(&self, path: &RelPath) -> bool {
         path.name().ends_with_str(".bin")
     }
+
+    /// What stands beside it with the ending `.base`.
+    fn base(&self, path: &RelPath, present: &[u8]) -> Option<Vec<u8>> {
+        match self.0.get(&RelPath::new(format!("{path}.base")).ok()?)? {
+            Object::File(bytes, _) => Some(bytes.clone()).filter(|bytes| bytes != present),
+            Object::Link(_) => None,
+        }
+    }
 }
 
 #[derive(Default)]
@@ -529,4 +537,22 @@ fn lines_that_stand_in_another_file_of_the_batch_are_told() {
     };
     let hint = refusals[0].hint.as_deref().unwrap_or_default();
     assert!(refusals.len() == 1 && hint.contains("stand in g, line 2"), "{refusals:?}");
+}
+
+#[test]
+fn a_place_that_is_unique_only_since_the_base_is_not_believed() {
+    let (once, twice) = ("a()\nt()\nz()\n", "a()\nt()\nz()\nmid\n  a()\n  t()\n  z()\n");
+    let edit = envelope("*** Update File: f\n@@\n a()\n-t()\n+hit()\n z()\n");
+    let after = "a()\nhit()\nz()\n";
+    refused(&edit, &[("f", once), ("f.base", twice)], &["ambiguous f"]);
+    refused(&replacing("t()", "hit()", ""), &[("f", once), ("f.base", twice)], &["ambiguous f"]);
+    for base in [once, "x\n", &once.replace('\n', "\r\n")] {
+        check(&edit, &[("f", once), ("f.base", base)], &[("f", after), ("f.base", base)]);
+    }
+    let tag = crate::edit::Hash::of(once.as_bytes()).tag();
+    let tagged = replacing("t()", "hit()", &format!(",\"tag\":\"{tag}\""));
+    check(&tagged, &[("f", once), ("f.base", twice)], &[("f", after), ("f.base", twice)]);
+    // What an earlier entry makes has no base.
+    let chain = format!("[{},{}]", replacing("mid", "t()", ""), replacing("t()", "hit()", ""));
+    check(&chain, &[("f", "mid\n"), ("f.base", "t()\n")], &[("f", "hit()\n"), ("f.base", "t()\n")]);
 }

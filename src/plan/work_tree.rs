@@ -17,6 +17,10 @@ const MOST_LINKS: usize = 40;
 pub trait PathRules: Sync {
     /// Whether the user's attributes declare the file binary.
     fn is_binary(&self, path: &RelPath) -> bool;
+    /// The text of `path` in the base, where it differs from the `present` bytes.
+    fn base(&self, _path: &RelPath, _present: &[u8]) -> Option<Vec<u8>> {
+        None
+    }
     /// Whether the path must not be touched, for example git's hooks inside the tree; in words, why.
     fn protects(&self, path: &RelPath) -> Option<String>;
 }
@@ -268,5 +272,9 @@ impl<D: Disk> Source for WorkTree<'_, D> {
 
     fn is_binary(&self, path: &RelPath) -> bool {
         self.rules.is_binary(path)
+    }
+
+    fn base(&self, path: &RelPath, present: &[u8]) -> Option<Vec<u8>> {
+        self.rules.base(path, present)
     }
 }

@@ -60,6 +60,9 @@ pub(crate) struct ApplyArgs {
     /// The loosest way to find old text; by default `exact` for diffs, else `indent`: all ways
     #[arg(long = "match", value_name = "PASS")]
     loosest: Option<LoosestArg>,
+    /// The revision that the author of the batch has seen, for files that differ from it; HEAD by default
+    #[arg(long, value_name = "REV")]
+    base: Option<String>,
     /// Leave out hunks whose new text stands in the file already and whose old text does not
     #[arg(long)]
     skip_applied: bool,
@@ -192,6 +195,7 @@ impl ApplyArgs {
             default_path: self.path.as_deref().map(BatchPath::from),
             placeholders: self.placeholders,
             strip: self.strip,
+            base: self.base.clone(),
             plan: plan::Options {
                 overwrite: self.overwrite,
                 force_read_only: self.force_read_only,
