@@ -2,7 +2,7 @@
 //!
 //! Calls are numbered from 0 in the order in which they are made. It changes nothing else.
 
-use super::{Access, Disk, Rename, Stat};
+use super::{Access, Disk, Medium, Rename, Stat};
 use crate::edit::RelPath;
 use bstr::{BStr, BString};
 use std::fmt;
@@ -159,6 +159,10 @@ impl<D: Disk> Disk for Faulty<D> {
 
     fn read(&self, dir: &D::Dir, name: &BStr) -> io::Result<(Vec<u8>, Stat)> {
         self.call("read", CallKind::Look, name, |disk| disk.read(dir, name))
+    }
+
+    fn medium(&self, dir: &D::Dir) -> io::Result<Medium> {
+        self.call("medium", CallKind::Look, "".into(), |disk| disk.medium(dir))
     }
 
     fn read_link(&self, dir: &D::Dir, name: &BStr) -> io::Result<BString> {

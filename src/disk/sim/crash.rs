@@ -1,7 +1,7 @@
 //! Power loss: what the medium may hold at some point of a log (transaction.md, 3, T5).
 
-use super::image::{Image, Ino};
-use super::log::{Item, Log, apply, apply_name, put};
+use super::image::{Content, Image, Ino};
+use super::log::{Assignment, Item, Log, apply, apply_name, put};
 use super::{Clock, SimDisk, Tier};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::ops::RangeInclusive;
@@ -18,7 +18,8 @@ pub enum Loss {
     Ordered,
     /// Any of them are there; a rename is there or not.
     AnyOrder,
-    /// As any order, and a rename may be half there: one of its two names has changed.
+    /// As any order, and a rename may be half there: one of its two names has changed. Renames that move a folder stay
+    /// whole: a folder has one name, which a check of the file system would restore.
     Torn,
 }
 
@@ -139,7 +140,7 @@ impl Crash {
                 Item::SyncDir(dir) => dirs.push(*dir),
                 Item::Bytes { ino, .. } | Item::Cut { ino } if !files.contains(ino) => open.data.push(step),
                 Item::Mode { ino, .. } if !files.contains(ino) => open.units.push(Unit::Whole(step)),
-                Item::Names(names) if loss == Loss::Torn => {
+                Item::Names(names) if loss == Loss::Torn && self.can_tear(names) => {
                     let lost = names.iter().enumerate().filter(|(_, name)| !dirs.contains(&name.0));
                     open.units.extend(lost.map(|(at, _)| Unit::Name(step, at)));
                 }
@@ -171,6 +172,15 @@ impl Crash {
         items.iter().enumerate().filter_map(last).max()
     }
 
+    fn can_tear(&self, names: &[Assignment]) -> bool {
+        let old = self.base.count();
+        let is_dir = |ino: Ino| match ino.checked_sub(old) {
+            Some(made) => matches!(self.log.made[made].0, Content::Dir(_)),
+            None => self.base.is_dir(ino),
+        };
+        names.len() > 1 && !names.iter().any(|(_, _, ino)| ino.is_some_and(is_dir))
+    }
+
     fn play(&self, point: usize, loss: Loss, open: &Open, choice: &Choice) -> Image {
         let mut image = self.with_inodes();
         let (mut units, mut data) =
@@ -178,7 +188,7 @@ impl Crash {
         for (step, item) in self.log.items[..point].iter().enumerate() {
             let time = self.time(step);
             match item {
-                Item::Names(names) if loss == Loss::Torn => {
+                Item::Names(names) if loss == Loss::Torn && self.can_tear(names) => {
                     for (at, (dir, name, ino)) in names.iter().enumerate() {
                         let lost = units.next_if(|(unit, _)| **unit == Unit::Name(step, at));
                         if lost.is_none_or(|(_, there)| *there) {

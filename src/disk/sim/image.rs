@@ -52,6 +52,10 @@ impl Image {
         self.inodes.len() - 1
     }
 
+    pub(super) fn count(&self) -> usize {
+        self.inodes.len()
+    }
+
     pub(super) fn get(&self, ino: Ino) -> &Inode {
         &self.inodes[ino]
     }

@@ -105,9 +105,13 @@ impl SimDisk {
 
     /// Another program appends to a file it has open.
     pub fn append(&self, file: Handle, bytes: &[u8]) {
-        let mut world = self.world();
-        let offset = world.now.bytes(file.0).map_or(0, |b| b.len());
-        world.write(file.0, offset, bytes);
+        let offset = self.world().now.bytes(file.0).map_or(0, |b| b.len());
+        self.write_at(file, offset, bytes);
+    }
+
+    /// Another program writes into a file it has open.
+    pub fn write_at(&self, file: Handle, offset: usize, bytes: &[u8]) {
+        self.world().write(file.0, offset, bytes);
     }
 
     /// Another program writes over a file in place: the same file, new bytes.
@@ -135,6 +139,19 @@ impl SimDisk {
         let ino = world.make_file(mode);
         world.write(ino, 0, bytes);
         world.assign(vec![(dir.0, name.to_owned(), Some(ino))])
+    }
+
+    /// Another program moves a name over another; what stood there loses it.
+    ///
+    /// # Errors
+    /// Nothing stands at `from`, or a folder stands at `to`.
+    pub fn move_over(&self, from: (&SimDir, &BStr), to: (&SimDir, &BStr)) -> io::Result<()> {
+        let mut world = self.world();
+        let ino = world.now.find(from.0.0, from.1).ok_or(io::ErrorKind::NotFound)?;
+        if world.now.find(to.0.0, to.1).is_some_and(|ino| world.now.is_dir(ino)) {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        world.assign(vec![(to.0.0, to.1.to_owned(), Some(ino)), (from.0.0, from.1.to_owned(), None)])
     }
 
     /// Every regular file that has a name, with its path from the root of the disk.
