@@ -100,7 +100,8 @@ impl<'a, D: Disk + Clone> Undo<'a, D> {
         let new = entry.new_slot();
         // While the staged object waits, whatever stands at the path was never ours, unless it is a second name of it.
         if let Some(waiting) = self.ground.disk().stat(self.stage(entry), new.as_ref())? {
-            return Ok(self.remove_second_name(entry, waiting.stamp.file)?);
+            self.remove_second_name(entry, waiting.stamp.file)?;
+            return Ok(());
         }
         match self.ground.node(&entry.path)? {
             Node::Absent => Ok(()),
@@ -109,14 +110,15 @@ impl<'a, D: Disk + Clone> Undo<'a, D> {
         }
     }
 
-    /// A move by link and unlink was interrupted between the two.
-    fn remove_second_name(&self, entry: &Entry, file: (u64, u64)) -> io::Result<()> {
-        let Ok(dir) = self.ground.folders.parent(&entry.path) else { return Ok(()) };
+    /// A move by link and unlink was interrupted between the two. Says whether it was.
+    fn remove_second_name(&self, entry: &Entry, file: (u64, u64)) -> io::Result<bool> {
+        let Ok(dir) = self.ground.folders.parent(&entry.path) else { return Ok(false) };
         let there = self.ground.disk().stat(&dir, entry.path.name())?;
-        if there.is_some_and(|stat| stat.stamp.file == file && file != (0, 0)) {
+        let same = there.is_some_and(|stat| stat.stamp.file == file && file != (0, 0));
+        if same {
             self.ground.disk().remove(&dir, entry.path.name())?;
         }
-        Ok(())
+        Ok(same)
     }
 
     /// Our hook changed a file that the batch created: it goes, and its text is kept.
@@ -131,7 +133,14 @@ impl<'a, D: Disk + Clone> Undo<'a, D> {
     fn out_of_tree(&self, entry: &Entry, slot: &BStr, expected: &Node) -> Result<(), Trouble> {
         let (disk, stage) = (self.ground.disk(), self.stage(entry));
         let dir = self.ground.folders.parent(&entry.path)?;
-        disk.rename((&dir, entry.path.name()), (stage, slot), Rename::NoReplace)?;
+        match disk.rename((&dir, entry.path.name()), (stage, slot), Rename::NoReplace) {
+            // A move by link and unlink was interrupted between the two.
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => match disk.stat(stage, slot)? {
+                Some(moved) if self.remove_second_name(entry, moved.stamp.file)? => {}
+                _ => return Err(e.into()),
+            },
+            done => done?,
+        }
         if Node::at(disk, stage, slot)? != *expected {
             disk.rename((stage, slot), (&dir, entry.path.name()), Rename::NoReplace)?;
         }
