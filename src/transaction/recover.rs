@@ -239,8 +239,12 @@ fn on_the_way<D: Disk + Clone>(
     if !now.is_absent() {
         return Ok(false);
     }
-    let old = Node::at(ground.disk(), stage_of(stages, entry), entry.old_slot().as_ref())?;
-    Ok(old == entry.before)
+    for slot in [entry.old_slot(), entry.spare_slot()] {
+        if Node::at(ground.disk(), stage_of(stages, entry), slot.as_ref())? == entry.before {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Removes what an operation had staged before it had a journal.

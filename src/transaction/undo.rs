@@ -154,9 +154,10 @@ impl<'a, D: Disk + Clone> Undo<'a, D> {
             return Ok(());
         }
         let captured = match self.captured(entry)? {
-            // Perhaps somebody else removed it: coming back is the smaller evil.
-            None if entry.method() == Method::Delete && now.is_absent() => self.spare(entry)?,
             None if self.is_lost(entry)? => Some(self.spare(entry)?.ok_or(Trouble::Lost)?),
+            // Power was lost in the middle of a rename: the old object has lost its names, or the new one has both.
+            // Perhaps somebody else removed it: coming back is the smaller evil.
+            None if now.is_absent() || now == entry.after => self.spare(entry)?,
             found => found,
         };
         match captured {
