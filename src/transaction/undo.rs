@@ -161,9 +161,11 @@ impl<'a, D: Disk + Clone> Undo<'a, D> {
             found => found,
         };
         match captured {
-            Some(slot) if now.is_absent() => Ok(self.put_back(entry, slot.as_ref())?),
-            Some(slot) if now == entry.after => self.exchange_back(entry, slot.as_ref()),
-            Some(slot) if self.strangers == Strangers::MoveAside => {
+            Some(slot) if now.is_absent() && self.has_place(entry)? => {
+                Ok(self.put_back(entry, slot.as_ref())?)
+            }
+            Some(slot) if now == entry.after && !now.is_absent() => self.exchange_back(entry, slot.as_ref()),
+            Some(slot) if self.strangers == Strangers::MoveAside && !now.is_absent() => {
                 self.keep_from_tree(entry)?;
                 Ok(self.put_back(entry, slot.as_ref())?)
             }
@@ -194,6 +196,15 @@ impl<'a, D: Disk + Clone> Undo<'a, D> {
     /// The new object is at the path or gone, and the old one is nowhere.
     fn is_lost(&self, entry: &Entry) -> io::Result<bool> {
         Ok(entry.method() != Method::Delete && self.slot(entry, entry.new_slot().as_ref())?.is_absent())
+    }
+
+    /// Whether the folder of the path is still one; somebody may have put a file in its place.
+    fn has_place(&self, entry: &Entry) -> io::Result<bool> {
+        match self.ground.folders.parent(&entry.path) {
+            Ok(_) => Ok(true),
+            Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(false),
+            Err(e) => Err(e),
+        }
     }
 
     fn put_back(&self, entry: &Entry, slot: &BStr) -> io::Result<()> {
@@ -267,8 +278,7 @@ pub(super) fn put_aside<D: Disk + Clone>(
     let (disk, store) = (ground.disk(), ground.store);
     let recovered = store.folder("recovered".into())?;
     let folder = super::store::make_folder(disk, &recovered, id.as_str().into())?;
-    let mut kept: BString = format!("{}-", entry.slot).into();
-    kept.extend_from_slice(entry.path.name());
+    let kept = free_name(disk, &folder, entry)?;
     match disk.rename((dir, name), (&folder, kept.as_ref()), Rename::NoReplace) {
         Err(e) if e.kind() == io::ErrorKind::CrossesDevices => {
             let (bytes, _) = disk.read(dir, name)?;
@@ -280,6 +290,16 @@ pub(super) fn put_aside<D: Disk + Clone>(
     }
     let at = store.path.join("recovered").join(id.as_str()).join(kept.to_path_lossy());
     Ok(Kept { path: entry.path.clone(), at, whose })
+}
+
+/// A name that an undo which was interrupted has not used yet.
+fn free_name<D: Disk>(disk: &D, folder: &D::Dir, entry: &Entry) -> io::Result<BString> {
+    let mut name: BString = format!("{}-", entry.slot).into();
+    name.extend_from_slice(entry.path.name());
+    while disk.stat(folder, name.as_ref())?.is_some() {
+        name.push(b'+');
+    }
+    Ok(name)
 }
 
 /// Why one entry could not be undone.
