@@ -181,6 +181,11 @@ impl<'a, D: Disk + Clone> Prepared<'a, D> {
             // No such thing on this file system: the path is absent for a moment.
             Err(e) if e.kind() == io::ErrorKind::Unsupported => {
                 self.take_away(entry)?;
+                if entry.before == Node::Directory && self.durability.syncs() {
+                    // A folder cannot have a second name: it must be safe in its slot before its place is taken.
+                    let both = disk.sync_dir(stage).and_then(|()| disk.sync_dir(&dir));
+                    both.map_err(TransactionError::io("sync the folder of", path))?;
+                }
                 self.put_in_place(entry)
             }
             Err(e) => Err(moved(entry, "swap in", e)),
