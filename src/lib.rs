@@ -15,8 +15,9 @@
 //!   through a [`plan::Source`] and writes nothing.
 //! - [`transaction`] stages, journals, swaps, undoes and recovers.
 //! - [`git`] is all of gix: it joins the commit point as a [`transaction::Participant`].
+//! - [`search`] shows lines under a tag.
 //! - [`report`] is the result as data; [`diff`] shows a plan; [`error`] is the union of what can go wrong.
-//! - [`workspace`] and [`apply`] wire them. The library never prints and never exits.
+//! - [`workspace`], [`apply`] and [`look`] wire them. The library never prints and never exits.
 //!
 //! A module imports only from those before it in this list; a test checks it.
 
@@ -32,6 +33,8 @@ pub mod transaction;
 
 pub mod git;
 
+pub mod search;
+
 pub mod report;
 
 pub mod diff;
@@ -41,3 +44,5 @@ pub mod error;
 pub mod workspace;
 
 pub mod apply;
+
+pub mod look;

@@ -2,6 +2,8 @@
 //!
 //! A documented contract: fields are added, never removed or renamed, without a new `v`.
 
+mod look;
+
 use crate::edit::{Code, Format, Warning, WarningCode};
 use crate::input::{ParseError, ParseErrors};
 use crate::plan::{Candidate, FileAction, LineRange, Nearest, Plan, PlannedFile, Refusal};
@@ -9,6 +11,8 @@ use crate::transaction::TreeState;
 use base64::Engine;
 use bstr::{BStr, BString, ByteSlice};
 use serde::{Serialize, Serializer};
+
+pub use look::{FileShown, LineShown, LookReport};
 
 /// The result of one command.
 #[derive(Clone, Debug, Serialize)]
@@ -51,6 +55,8 @@ pub enum Mode {
     Check,
     /// `patchmany recover`.
     Recover,
+    /// `patchmany read`.
+    Read,
 }
 
 /// How a run ended.
@@ -63,6 +69,8 @@ pub enum Outcome {
     WouldApply,
     /// There was nothing to do.
     NoOp,
+    /// What was asked for is shown.
+    Shown,
     /// Something does not fit; nothing was written.
     Refused,
     /// The command line or the batch makes no sense; nothing was written.
@@ -293,7 +301,7 @@ impl Report {
     /// The exit code of the program (cli.md). `signal` is the number of the signal that came, if one did.
     pub fn exit_code(&self, signal: usize) -> u8 {
         match self.outcome {
-            Outcome::Applied | Outcome::WouldApply | Outcome::NoOp => 0,
+            Outcome::Applied | Outcome::WouldApply | Outcome::NoOp | Outcome::Shown => 0,
             Outcome::Refused => 1,
             Outcome::Invalid => 2,
             Outcome::RolledBack if self.mode == Mode::Recover => 0,

@@ -3,6 +3,7 @@
 mod contract;
 mod input;
 mod interrupt;
+mod look;
 mod matching;
 mod output;
 mod place;

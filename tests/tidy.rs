@@ -4,8 +4,21 @@ use patchmany::edit::{Code, WarningCode};
 use std::path::{Path, PathBuf};
 
 /// The modules of the library; each uses only those before it.
-const ORDER: [&str; 11] =
-    ["edit", "disk", "input", "plan", "transaction", "git", "report", "diff", "error", "workspace", "apply"];
+const ORDER: [&str; 13] = [
+    "edit",
+    "disk",
+    "input",
+    "plan",
+    "transaction",
+    "git",
+    "search",
+    "report",
+    "diff",
+    "error",
+    "workspace",
+    "apply",
+    "look",
+];
 const MOST_LINES: usize = 600;
 
 struct Source {

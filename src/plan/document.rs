@@ -8,6 +8,11 @@ use std::borrow::Cow;
 /// How far a NUL byte is looked for (matching.md, text model).
 const BINARY_PROBE: usize = 8 * 1024;
 
+/// Whether the file counts as binary.
+pub(crate) fn is_binary(bytes: &[u8]) -> bool {
+    memchr::memchr(0, &bytes[..bytes.len().min(BINARY_PROBE)]).is_some()
+}
+
 /// A text and what is known of it.
 #[derive(Debug)]
 pub(super) struct Document<'a> {
@@ -23,7 +28,7 @@ impl<'a> Document<'a> {
     /// # Errors
     /// `not-text` for a file with a NUL byte near its start.
     pub(super) fn new(bytes: &'a [u8]) -> Result<Self, Refusal> {
-        if memchr::memchr(0, &bytes[..bytes.len().min(BINARY_PROBE)]).is_some() {
+        if is_binary(bytes) {
             let utf16 = bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff");
             let message = match utf16 {
                 true => "the file is UTF-16: it has that byte order mark, and NUL bytes",

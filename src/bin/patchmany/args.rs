@@ -1,6 +1,7 @@
 //! The flags, and how they become library options.
 
 use crate::human::Style;
+use crate::look::ReadArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use patchmany::apply::{Diff, Options, Record};
 use patchmany::edit::{BatchPath, Format};
@@ -27,6 +28,8 @@ pub(crate) enum Command {
     Check(ApplyArgs),
     /// Finish or roll back what an interrupted run has left
     Recover(RecoverArgs),
+    /// Show numbered lines under the tag that hash-anchored edits name
+    Read(ReadArgs),
 }
 
 #[derive(Args, Debug)]

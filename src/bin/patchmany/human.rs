@@ -3,7 +3,7 @@
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Effects, Style as Paint};
 use bstr::ByteSlice;
-use patchmany::report::{ErrorReport, FileReport, Mode, Outcome, PathReport, Report};
+use patchmany::report::{ErrorReport, FileReport, Mode, Outcome, PathReport, Report, WarningReport};
 use patchmany::transaction::{Pending, RecoveryOutcome, TreeState};
 use std::io::{self, Write};
 
@@ -26,7 +26,7 @@ impl Style {
 }
 
 /// The JSON object, on one line.
-pub(crate) fn json(report: &Report) {
+pub(crate) fn json(report: &impl serde::Serialize) {
     let mut out = io::stdout().lock();
     // A closed pipe ends the output quietly; there is nobody to tell.
     let _ =
@@ -64,9 +64,17 @@ pub(crate) fn report(report: &Report, diff: &[u8], style: &Style) {
     // Closed pipes end the output quietly.
     let _ = write_errors(&mut err, report);
     if !style.quiet {
-        let _ = write_warnings(&mut err, report);
+        let _ = write_warnings(&mut err, &report.warnings);
         let _ = write_result(&mut out, report, diff);
     }
+}
+
+/// What stood in the way of looking, and what is worth knowing.
+pub(crate) fn problems(errors: &[ErrorReport], warnings: &[WarningReport]) {
+    let mut err = AutoStream::new(io::stderr(), ColorChoice::Auto).lock();
+    // Closed pipes end the output quietly.
+    let _ = errors.iter().try_for_each(|error| write_error(&mut err, error));
+    let _ = write_warnings(&mut err, warnings);
 }
 
 /// The state of the tree first, then every error, then what to do.
@@ -131,8 +139,8 @@ fn write_error(err: &mut impl Write, error: &ErrorReport) -> io::Result<()> {
     Ok(())
 }
 
-fn write_warnings(err: &mut impl Write, report: &Report) -> io::Result<()> {
-    for warning in &report.warnings {
+fn write_warnings(err: &mut impl Write, warnings: &[WarningReport]) -> io::Result<()> {
+    for warning in warnings {
         let path = warning.path.as_ref().map_or_else(String::new, |path| format!("{}: ", shown(path)));
         writeln!(err, "warning: {path}{}: {}", warning.code, warning.message)?;
     }

@@ -2,6 +2,7 @@
 
 mod args;
 mod human;
+mod look;
 mod progress;
 mod signals;
 
@@ -31,6 +32,7 @@ fn run(cli: Cli) -> ExitCode {
         Command::Apply(args) => apply_batch(&args),
         Command::Check(args) => check(&args),
         Command::Recover(args) => recover(&args),
+        Command::Read(args) => look::read(&args),
     }
 }
 
@@ -53,6 +55,7 @@ fn mode_of_arguments() -> Mode {
     match std::env::args_os().nth(1) {
         Some(command) if command == "check" => Mode::Check,
         Some(command) if command == "recover" => Mode::Recover,
+        Some(command) if command == "read" => Mode::Read,
         _ if std::env::args_os().any(|a| a == "--dry-run" || a == "-n") => Mode::Check,
         _ => Mode::Apply,
     }

@@ -1,0 +1,120 @@
+//! The commands that only look, as functions: `read`. They follow the path policy of batches and print nothing.
+
+use crate::disk::{Folders, Kind, OsDisk};
+use crate::edit::{BatchPath, Code, PathBase, RelPath};
+use crate::error::Error;
+use crate::plan::{LastLink, PathRules, Refusal, Source, Start, Target, WorkTree};
+use crate::report::{ErrorReport, FileShown, LookReport, Mode, Report};
+use crate::search::{Excerpt, MOST_LINES, Range, split_ranges};
+use crate::workspace::Workspace;
+use bstr::{BStr, BString, ByteSlice};
+
+/// Shows lines of files, each asked for as `PATH` or `PATH:RANGE[,RANGE]…`. A file whose name ends like a range is that
+/// file.
+pub fn read(workspace: &Workspace, asked: &[BString]) -> LookReport<FileShown> {
+    let mut report = LookReport::new(Mode::Read);
+    let place = match Place::new(workspace) {
+        Ok(place) => place,
+        Err(error) => {
+            refuse(&mut report, error);
+            return report;
+        }
+    };
+    let source = place.source();
+    let mut most = MOST_LINES;
+    for asked in asked {
+        match read_one(&source, asked.as_ref(), most) {
+            Ok((path, excerpt)) => {
+                most -= excerpt.rows.len();
+                report.truncated |= excerpt.left.is_some();
+                let name = place.name(&path);
+                report.files.push(FileShown::new(path.as_bstr().into(), name, excerpt));
+            }
+            Err(refusal) => report.refuse((&refusal).into()),
+        }
+    }
+    report
+}
+
+/// A report of a run that could not begin.
+pub fn refused<F>(mode: Mode, error: Error) -> LookReport<F> {
+    let mut report = LookReport::new(mode);
+    refuse(&mut report, error);
+    report
+}
+
+fn refuse<F>(report: &mut LookReport<F>, error: Error) {
+    let mut told = Report::new(report.mode);
+    error.tell(&mut told);
+    told.errors.into_iter().for_each(|error: ErrorReport| report.refuse(error));
+}
+
+fn read_one(source: &dyn Source, asked: &BStr, most: usize) -> Result<(RelPath, Excerpt), Refusal> {
+    let (written, ranges) = named(source, asked);
+    let read = || {
+        let target = source.resolve(&batch_path(written), LastLink::Follow)?;
+        let stat = source.stat(&target.path).map_err(|e| cannot("look at", &target, &e))?;
+        match stat.map(|stat| stat.kind) {
+            None => return Err(Refusal::new(Code::Missing, "the file does not exist")),
+            Some(Kind::File) => {}
+            Some(Kind::Directory) => {
+                return Err(Refusal::new(Code::NotRegular, "the path is a folder"));
+            }
+            Some(Kind::Link | Kind::Special) => {
+                return Err(Refusal::new(Code::NotRegular, "the path is no regular file"));
+            }
+        }
+        if source.is_binary(&target.path) {
+            return Err(Refusal::new(Code::NotText, "the attributes declare the file binary"));
+        }
+        let (bytes, _) = source.read(&target.path).map_err(|e| cannot("read", &target, &e))?;
+        Ok((target.path, Excerpt::of(&bytes, &ranges, most)?))
+    };
+    read().map_err(|refusal| refusal.on(written))
+}
+
+/// The path and the ranges of one argument: a name that exists is a path as a whole.
+fn named<'a>(source: &dyn Source, asked: &'a BStr) -> (&'a BStr, Vec<Range>) {
+    let Some((path, ranges)) = split_ranges(asked) else { return (asked, Vec::new()) };
+    let whole = source.resolve(&batch_path(asked), LastLink::Keep);
+    match whole.is_ok_and(|target| source.stat(&target.path).is_ok_and(|stat| stat.is_some())) {
+        true => (asked, Vec::new()),
+        false => (path, ranges),
+    }
+}
+
+fn batch_path(written: &BStr) -> BatchPath {
+    BatchPath { written: written.to_owned(), base: PathBase::Current }
+}
+
+fn cannot(doing: &str, target: &Target, error: &std::io::Error) -> Refusal {
+    Refusal::new(Code::Io, format!("cannot {doing} {}: {error}", target.path))
+}
+
+/// What a run looks at.
+struct Place<'a> {
+    workspace: &'a Workspace,
+    folders: Folders<OsDisk>,
+    rules: Box<dyn PathRules>,
+}
+
+impl<'a> Place<'a> {
+    fn new(workspace: &'a Workspace) -> Result<Self, Error> {
+        Ok(Self { workspace, folders: workspace.folders()?, rules: workspace.rules(None)? })
+    }
+
+    fn source(&self) -> WorkTree<'_, OsDisk> {
+        let start = Start { base: self.workspace.base().clone(), within: self.workspace.within().clone() };
+        WorkTree::new(&self.folders, self.workspace.spellings(), start, &*self.rules)
+    }
+
+    /// The path from where relative paths start.
+    fn name(&self, path: &RelPath) -> BString {
+        let (base, names): (Vec<_>, Vec<_>) =
+            (self.workspace.base().names().collect(), path.names().collect());
+        let common = base.iter().zip(&names).take_while(|(a, b)| a == b).count();
+        let up = base[common..].iter().map(|_| "..".as_bytes());
+        let down = names[common..].iter().map(|name| name.as_bytes());
+        bstr::join("/", up.chain(down)).into()
+    }
+}
