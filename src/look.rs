@@ -1,4 +1,7 @@
-//! The commands that only look, as functions: `read`. They follow the path policy of batches and print nothing.
+//! The commands that only look, as functions: `read`, `glob` and `grep`. They follow the path policy of batches and print nothing.
+
+#[cfg(feature = "search")]
+mod find;
 
 use crate::disk::{Folders, Kind, OsDisk};
 use crate::edit::{BatchPath, Code, PathBase, RelPath};
@@ -8,6 +11,9 @@ use crate::report::{ErrorReport, FileShown, LookReport, Mode, Report};
 use crate::search::{Excerpt, MOST_LINES, Range, split_ranges};
 use crate::workspace::Workspace;
 use bstr::{BStr, BString, ByteSlice};
+
+#[cfg(feature = "search")]
+pub use find::{GrepOptions, Show, glob, grep};
 
 /// Shows lines of files, each asked for as `PATH` or `PATH:RANGE[,RANGE]…`. A file whose name ends like a range is that
 /// file.

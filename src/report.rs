@@ -12,7 +12,7 @@ use base64::Engine;
 use bstr::{BStr, BString, ByteSlice};
 use serde::{Serialize, Serializer};
 
-pub use look::{FileShown, LineShown, LookReport};
+pub use look::{FileFound, FileMatched, FileShown, LineMatched, LineShown, LookReport};
 
 /// The result of one command.
 #[derive(Clone, Debug, Serialize)]
@@ -57,6 +57,10 @@ pub enum Mode {
     Recover,
     /// `patchmany read`.
     Read,
+    /// `patchmany glob`.
+    Glob,
+    /// `patchmany grep`.
+    Grep,
 }
 
 /// How a run ended.
@@ -71,6 +75,8 @@ pub enum Outcome {
     NoOp,
     /// What was asked for is shown.
     Shown,
+    /// Nothing fits what was asked for.
+    NothingFound,
     /// Something does not fit; nothing was written.
     Refused,
     /// The command line or the batch makes no sense; nothing was written.
@@ -302,7 +308,7 @@ impl Report {
     pub fn exit_code(&self, signal: usize) -> u8 {
         match self.outcome {
             Outcome::Applied | Outcome::WouldApply | Outcome::NoOp | Outcome::Shown => 0,
-            Outcome::Refused => 1,
+            Outcome::Refused | Outcome::NothingFound => 1,
             Outcome::Invalid => 2,
             Outcome::RolledBack if self.mode == Mode::Recover => 0,
             Outcome::RolledBack => 3,

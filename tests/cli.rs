@@ -1,6 +1,8 @@
 //! The command line as programs and people meet it, over a [`crate::support::TestRepo`].
 
 mod contract;
+#[cfg(feature = "search")]
+mod find;
 mod input;
 mod interrupt;
 mod look;

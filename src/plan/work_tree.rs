@@ -217,8 +217,12 @@ fn cannot_look(path: &RelPath, error: &io::Error) -> Refusal {
     Refusal::new(Code::Io, format!("cannot look at {path}: {error}")).on(path.as_bstr())
 }
 
-impl<D: Disk> Source for WorkTree<'_, D> {
-    fn resolve(&self, written: &BatchPath, last: LastLink) -> Result<Target, Refusal> {
+impl<D: Disk> WorkTree<'_, D> {
+    /// As [`Source::resolve`], but for the root folder itself too: a search may start there.
+    ///
+    /// # Errors
+    /// Those of [`Source::resolve`].
+    pub fn resolve_any(&self, written: &BatchPath, last: LastLink) -> Result<Target, Refusal> {
         let mut walk = self.start(written)?;
         let mut via = None;
         while let Some(name) = walk.todo.pop() {
@@ -231,16 +235,13 @@ impl<D: Disk> Source for WorkTree<'_, D> {
             }
         }
         let path = walk.at;
-        if path.is_root() {
-            return Err(Refusal::new(Code::NotRegular, "the path is the root folder itself"));
-        }
         if path != self.start.within && !path.is_below(&self.start.within) {
             return Err(outside("the path lies outside the root"));
         }
         if let Some(why) = self.rules.protects(&path) {
             return Err(Refusal::new(Code::ProtectedPath, why).on(path.as_bstr()));
         }
-        if let Some(link) = &via
+        if let Some(link) = via.as_ref().filter(|_| !path.is_root())
             && self.stat(&path).map_err(|e| cannot_look(&path, &e))?.is_none()
         {
             return Err(Refusal::new(
@@ -249,6 +250,16 @@ impl<D: Disk> Source for WorkTree<'_, D> {
             ));
         }
         Ok(Target { path, via })
+    }
+}
+
+impl<D: Disk> Source for WorkTree<'_, D> {
+    fn resolve(&self, written: &BatchPath, last: LastLink) -> Result<Target, Refusal> {
+        let target = self.resolve_any(written, last)?;
+        if target.path.is_root() {
+            return Err(Refusal::new(Code::NotRegular, "the path is the root folder itself"));
+        }
+        Ok(target)
     }
 
     fn stat(&self, path: &RelPath) -> io::Result<Option<Stat>> {

@@ -2,12 +2,12 @@
 
 use super::{ErrorReport, Mode, Outcome, PathReport, WarningReport, tree_word};
 use crate::edit::Code;
-use crate::search::{Encoding, Excerpt, LineEnding};
+use crate::search::{Encoding, Excerpt, LineEnding, Row};
 use crate::transaction::TreeState;
 use bstr::BString;
 use serde::{Serialize, Serializer};
 
-/// The result of `patchmany read`.
+/// The result of `patchmany read`, `glob` or `grep`.
 #[derive(Clone, Debug, Serialize)]
 pub struct LookReport<F> {
     /// The version of this form: 1.
@@ -72,6 +72,40 @@ pub struct LineShown {
     pub cut: usize,
 }
 
+/// A file whose path fits.
+#[derive(Clone, Debug, Serialize)]
+pub struct FileFound {
+    /// Relative to the root.
+    pub path: PathReport,
+    /// The path as a batch that starts here writes it.
+    #[serde(skip)]
+    pub name: BString,
+}
+
+/// A file with lines that match.
+#[derive(Clone, Debug, Serialize)]
+pub struct FileMatched {
+    /// Relative to the root.
+    pub path: PathReport,
+    /// The path as a batch that starts here writes it.
+    #[serde(skip)]
+    pub name: BString,
+    /// How many lines match, where that was asked.
+    pub count: Option<usize>,
+    /// The lines, where they were asked for.
+    pub lines: Vec<LineMatched>,
+}
+
+/// One line of a file that was searched.
+#[derive(Clone, Debug, Serialize)]
+pub struct LineMatched {
+    /// The line.
+    #[serde(flatten)]
+    pub shown: LineShown,
+    /// Whether it matches; else it stands near one that does.
+    pub matches: bool,
+}
+
 fn bytes<S: Serializer>(text: &BString, serializer: S) -> Result<S::Ok, S::Error> {
     PathReport(text.clone()).serialize(serializer)
 }
@@ -104,9 +138,23 @@ impl<F> LookReport<F> {
     pub fn exit_code(&self) -> u8 {
         match self.outcome {
             Outcome::Shown => 0,
+            Outcome::NothingFound if self.mode == Mode::Glob => 0,
             Outcome::Invalid => 2,
             _ => 1,
         }
+    }
+}
+
+impl From<Row> for LineShown {
+    fn from(row: Row) -> Self {
+        Self { line: row.line, text: row.text, cut: row.cut }
+    }
+}
+
+#[cfg(feature = "search")]
+impl From<crate::search::HitRow> for LineMatched {
+    fn from(hit: crate::search::HitRow) -> Self {
+        Self { shown: hit.row.into(), matches: hit.matches }
     }
 }
 
@@ -134,7 +182,7 @@ impl FileShown {
             total_lines: excerpt.total_lines,
             truncated: excerpt.left.is_some(),
             left: excerpt.left.map(|(first, last)| [first, last]),
-            lines: lines.map(|row| LineShown { line: row.line, text: row.text, cut: row.cut }).collect(),
+            lines: lines.map(LineShown::from).collect(),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The flags, and how they become library options.
 
+#[cfg(feature = "search")]
+use crate::find::{GlobArgs, GrepArgs};
 use crate::human::Style;
 use crate::look::ReadArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -30,6 +32,12 @@ pub(crate) enum Command {
     Recover(RecoverArgs),
     /// Show numbered lines under the tag that hash-anchored edits name
     Read(ReadArgs),
+    /// List the files whose paths fit a pattern, the last modified first
+    #[cfg(feature = "search")]
+    Glob(GlobArgs),
+    /// Search the lines of files for a regular expression
+    #[cfg(feature = "search")]
+    Grep(GrepArgs),
 }
 
 #[derive(Args, Debug)]

@@ -1,4 +1,4 @@
-//! The commands that only look: their flags, the call, and what people see of the result.
+//! `read`: its flags, the call, and what people see of the result; and what all commands that only look share.
 
 use crate::human;
 use bstr::{BString, ByteVec};
@@ -34,11 +34,11 @@ pub(crate) fn read(args: &ReadArgs) -> ExitCode {
     show(&report, args.json, write_excerpts)
 }
 
-fn bytes(argument: OsString) -> BString {
+pub(crate) fn bytes(argument: OsString) -> BString {
     Vec::from_os_string(argument).unwrap_or_else(|odd| odd.to_string_lossy().into_owned().into()).into()
 }
 
-fn show<F: Serialize>(
+pub(crate) fn show<F: Serialize>(
     report: &LookReport<F>,
     as_json: bool,
     write: impl Fn(&mut dyn Write, &LookReport<F>) -> io::Result<()>,
@@ -70,6 +70,6 @@ fn write_excerpts(out: &mut dyn Write, report: &LookReport<FileShown>) -> io::Re
 }
 
 /// Ends a row, telling what is missing of it.
-fn write_cut(out: &mut dyn Write, cut: usize) -> io::Result<()> {
+pub(crate) fn write_cut(out: &mut dyn Write, cut: usize) -> io::Result<()> {
     if cut > 0 { writeln!(out, "… ({cut} bytes more)") } else { writeln!(out) }
 }

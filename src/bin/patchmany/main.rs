@@ -1,6 +1,8 @@
 //! The command line: parses, calls the library, renders the report, maps it to an exit code.
 
 mod args;
+#[cfg(feature = "search")]
+mod find;
 mod human;
 mod look;
 mod progress;
@@ -33,6 +35,10 @@ fn run(cli: Cli) -> ExitCode {
         Command::Check(args) => check(&args),
         Command::Recover(args) => recover(&args),
         Command::Read(args) => look::read(&args),
+        #[cfg(feature = "search")]
+        Command::Glob(args) => find::glob(&args),
+        #[cfg(feature = "search")]
+        Command::Grep(args) => find::grep(&args),
     }
 }
 
@@ -56,6 +62,8 @@ fn mode_of_arguments() -> Mode {
         Some(command) if command == "check" => Mode::Check,
         Some(command) if command == "recover" => Mode::Recover,
         Some(command) if command == "read" => Mode::Read,
+        Some(command) if command == "glob" => Mode::Glob,
+        Some(command) if command == "grep" => Mode::Grep,
         _ if std::env::args_os().any(|a| a == "--dry-run" || a == "-n") => Mode::Check,
         _ => Mode::Apply,
     }

@@ -1,0 +1,200 @@
+//! `glob` and `grep`: files below a folder by their paths and by their lines, in an order that does not depend on threads.
+
+use super::{Place, batch_path, refuse};
+use crate::disk::{Folders, OsDisk};
+use crate::edit::{Code, RelPath};
+use crate::error::Error;
+use crate::plan::{LastLink, Refusal, Source};
+use crate::report::{ErrorReport, FileFound, FileMatched, LineMatched, LookReport, Mode, Outcome};
+use crate::search::{
+    Depth, Filter, Grep, Ground, Hits, Page, Pattern, Query, Surroundings, Worker, glob as glob_files, walk,
+};
+use crate::workspace::Workspace;
+use bstr::{BStr, BString};
+use rayon::prelude::*;
+
+/// Files that are searched before the results so far are counted.
+const WINDOW: usize = 1_024;
+
+/// What `grep` looks for, where, and what it shows.
+#[derive(Clone, Debug)]
+pub struct GrepOptions {
+    /// The regular expression.
+    pub query: Query,
+    /// The folder or file to look in; empty for where relative paths start.
+    pub path: BString,
+    /// Globs that a file has to fit; with `!` those that it must not fit.
+    pub globs: Vec<String>,
+    /// Types of files, by ripgrep's names.
+    pub types: Vec<String>,
+    /// What is shown.
+    pub show: Show,
+    /// Which results are shown: files, or with [`Show::Content`] matching lines.
+    pub page: Page,
+}
+
+/// What `grep` shows of a file that has matches.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Show {
+    /// Its path.
+    Files,
+    /// The lines.
+    Content,
+    /// Their number.
+    Count,
+}
+
+/// The files below `folder` whose paths from there fit `pattern`, the last modified first.
+pub fn glob(workspace: &Workspace, pattern: &str, folder: &BStr, page: Page) -> LookReport<FileFound> {
+    let mut report = LookReport::new(Mode::Glob);
+    if let Err(error) = glob_into(&mut report, workspace, pattern, folder, page) {
+        refuse(&mut report, error);
+    }
+    report
+}
+
+fn glob_into(
+    report: &mut LookReport<FileFound>,
+    workspace: &Workspace,
+    pattern: &str,
+    folder: &BStr,
+    page: Page,
+) -> Result<(), Error> {
+    let pattern = Pattern::new(pattern).map_err(refused)?;
+    let place = Place::new(workspace)?;
+    let start = place.start(folder).map_err(refused)?;
+    let (mut found, faults) = glob_files(&place.ground(&start), &pattern);
+    report.truncated = page.cut(&mut found);
+    let file = |path: &RelPath| FileFound { path: path.as_bstr().into(), name: place.name(path) };
+    report.files = found.iter().map(file).collect();
+    tell(report, faults);
+    Ok(())
+}
+
+/// The files, lines or counts that fit, by path.
+pub fn grep(workspace: &Workspace, options: &GrepOptions) -> LookReport<FileMatched> {
+    let mut report = LookReport::new(Mode::Grep);
+    if let Err(error) = grep_into(&mut report, workspace, options) {
+        refuse(&mut report, error);
+    }
+    report
+}
+
+fn grep_into(
+    report: &mut LookReport<FileMatched>,
+    workspace: &Workspace,
+    options: &GrepOptions,
+) -> Result<(), Error> {
+    let grep = Grep::new(&options.query).map_err(refused)?;
+    let place = Place::new(workspace)?;
+    let start = place.start(options.path.as_ref()).map_err(refused)?;
+    let ground = place.ground(&start);
+    let filter = Filter::new(&ground, &options.globs, &options.types).map_err(refused)?;
+    let (mut paths, mut faults) = walk(&ground, &filter, &|path, _| Some(path));
+    paths.sort();
+    let mut gathered = Gathered { options, seen: 0, files: Vec::new() };
+    for window in paths.chunks(WINDOW) {
+        let depth = options.depth();
+        let one = |worker: &mut Worker, path| search(worker, &place.folders, path, depth);
+        let hits: Vec<_> = window.par_iter().map_init(|| grep.worker(), one).collect();
+        for (path, hits) in window.iter().zip(hits) {
+            match hits {
+                Ok(hits) => gathered.add(path, place.name(path), hits),
+                Err(error) => faults.push(format!("cannot search {path}: {error}")),
+            }
+        }
+        if gathered.seen >= options.page.needs() {
+            break;
+        }
+    }
+    report.truncated = options.page.head.is_some() && gathered.seen >= options.page.needs();
+    report.files = gathered.files;
+    tell(report, faults);
+    Ok(())
+}
+
+fn search(
+    worker: &mut Worker,
+    folders: &Folders<OsDisk>,
+    path: &RelPath,
+    depth: Depth,
+) -> std::io::Result<Hits> {
+    use crate::disk::Disk;
+    let (bytes, _) = folders.disk().read(&folders.parent(path)?, path.name())?;
+    worker.search(&bytes, depth)
+}
+
+impl GrepOptions {
+    fn depth(&self) -> Depth {
+        match self.show {
+            Show::Files => Depth::First,
+            Show::Count => Depth::Count,
+            Show::Content => Depth::Rows(self.page.needs()),
+        }
+    }
+}
+
+/// The results so far.
+struct Gathered<'a> {
+    options: &'a GrepOptions,
+    /// Results before the page and on it.
+    seen: usize,
+    files: Vec<FileMatched>,
+}
+
+impl Gathered<'_> {
+    fn add(&mut self, path: &RelPath, name: BString, mut hits: Hits) {
+        if hits.count == 0 {
+            return;
+        }
+        let (query, page, seen) = (&self.options.query, &self.options.page, self.seen);
+        let (shown, count) = match self.options.show {
+            Show::Content => {
+                page.cut_rows(&mut hits, seen, (query.before, query.after));
+                self.seen = self.seen.saturating_add(hits.count);
+                (!hits.rows.is_empty(), None)
+            }
+            Show::Files | Show::Count => {
+                self.seen += 1;
+                (page.shows(seen), (self.options.show == Show::Count).then_some(hits.count))
+            }
+        };
+        if shown {
+            let lines = hits.rows.into_iter().map(LineMatched::from).collect();
+            self.files.push(FileMatched { path: path.as_bstr().into(), name, count, lines });
+        }
+    }
+}
+
+/// Ends a report: nothing found is an outcome of its own; what could not be looked at does not hide what was found.
+fn tell<F>(report: &mut LookReport<F>, faults: Vec<String>) {
+    if report.files.is_empty() {
+        report.outcome = Outcome::NothingFound;
+    }
+    report.errors.extend(faults.into_iter().map(|fault| ErrorReport::new(Code::Io, fault)));
+}
+
+fn refused(refusal: Refusal) -> Error {
+    Error::Refused { refusals: vec![refusal], warnings: Vec::new() }
+}
+
+impl Place<'_> {
+    /// Where a search starts: an existing folder or file.
+    fn start(&self, written: &BStr) -> Result<RelPath, Refusal> {
+        let source = self.source();
+        if written.is_empty() {
+            return Ok(self.workspace.base().clone());
+        }
+        let path =
+            source.resolve_any(&batch_path(written), LastLink::Follow).map_err(|r| r.on(written))?.path;
+        let is_there = path.is_root() || source.stat(&path).is_ok_and(|stat| stat.is_some());
+        let missing = || Refusal::new(Code::Missing, "there is no such folder or file").on(written);
+        is_there.then_some(path).ok_or_else(missing)
+    }
+
+    fn ground<'b>(&'b self, start: &'b RelPath) -> Ground<'b> {
+        let repository = self.workspace.repo().is_some();
+        let surroundings = if repository { Surroundings::Repository } else { Surroundings::Plain };
+        Ground { root: self.workspace.root(), start, surroundings }
+    }
+}
