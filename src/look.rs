@@ -15,8 +15,8 @@ use bstr::{BStr, BString, ByteSlice};
 #[cfg(feature = "search")]
 pub use find::{GrepOptions, Show, glob, grep};
 
-/// Shows lines of files, each asked for as `PATH` or `PATH:RANGE[,RANGE]…`. A file whose name ends like a range is that
-/// file.
+/// Shows lines of files, and remembers their versions in the snapshot store. Each is asked for as `PATH` or
+/// `PATH:RANGE[,RANGE]…`; a file whose name ends like a range is that file.
 pub fn read(workspace: &Workspace, asked: &[BString]) -> LookReport<FileShown> {
     let mut report = LookReport::new(Mode::Read);
     let place = match Place::new(workspace) {
@@ -27,10 +27,13 @@ pub fn read(workspace: &Workspace, asked: &[BString]) -> LookReport<FileShown> {
         }
     };
     let source = place.source();
+    // Without a place for it nothing is remembered, which is no fault of what is shown.
+    let snapshots = workspace.snapshots().ok();
     let mut most = MOST_LINES;
     for asked in asked {
         match read_one(&source, asked.as_ref(), most) {
-            Ok((path, excerpt)) => {
+            Ok((path, bytes, excerpt)) => {
+                let _ = snapshots.as_ref().map(|store| store.remember(&excerpt.hash, &bytes));
                 most -= excerpt.rows.len();
                 report.truncated |= excerpt.left.is_some();
                 let name = place.name(&path);
@@ -55,7 +58,7 @@ fn refuse<F>(report: &mut LookReport<F>, error: Error) {
     told.errors.into_iter().for_each(|error: ErrorReport| report.refuse(error));
 }
 
-fn read_one(source: &dyn Source, asked: &BStr, most: usize) -> Result<(RelPath, Excerpt), Refusal> {
+fn read_one(source: &dyn Source, asked: &BStr, most: usize) -> Result<(RelPath, Vec<u8>, Excerpt), Refusal> {
     let (written, ranges) = named(source, asked);
     let read = || {
         let target = source.resolve(&batch_path(written), LastLink::Follow)?;
@@ -74,7 +77,8 @@ fn read_one(source: &dyn Source, asked: &BStr, most: usize) -> Result<(RelPath, 
             return Err(Refusal::new(Code::NotText, "the attributes declare the file binary"));
         }
         let (bytes, _) = source.read(&target.path).map_err(|e| cannot("read", &target, &e))?;
-        Ok((target.path, Excerpt::of(&bytes, &ranges, most)?))
+        let excerpt = Excerpt::of(&bytes, &ranges, most)?;
+        Ok((target.path, bytes, excerpt))
     };
     read().map_err(|refusal| refusal.on(written))
 }

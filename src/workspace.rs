@@ -5,6 +5,7 @@ use crate::edit::{Hash, RelPath};
 use crate::error::Error;
 use crate::git::{Discovery, GitRules, Repo};
 use crate::plan::{NoRules, PathRules, is_git_name};
+use crate::search::{MOST_KEPT, Snapshots};
 use crate::transaction::Store;
 use bstr::{ByteSlice, ByteVec};
 use std::io;
@@ -126,6 +127,13 @@ impl Workspace {
             }
         }
         Ok(None)
+    }
+
+    /// The snapshot store, made when missing, bounded as git's configuration says.
+    pub(crate) fn snapshots(&self) -> Result<Snapshots<OsDisk>, Error> {
+        let most = self.repo.as_ref().and_then(|repo| repo.number("patchmany.snapshotSize"));
+        let dir = self.store()?.folder("snapshots".into()).map_err(Error::io("open the snapshot store"))?;
+        Ok(Snapshots::new(OsDisk, dir, most.unwrap_or(MOST_KEPT)))
     }
 
     fn user_state(&self) -> Result<PathBuf, Error> {

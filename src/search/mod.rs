@@ -1,5 +1,6 @@
 //! Looking at files as agents' tools do: numbered lines under a tag, paths that fit a pattern, lines that fit a regular
-//! expression. Only the walk over folders reads anything; of files, bytes come in and rows go out.
+//! expression. Only the walk over folders
+//! and the snapshot store touch the disk; of files, bytes come in and rows go out.
 
 mod excerpt;
 #[cfg(feature = "search")]
@@ -9,6 +10,7 @@ mod grep;
 #[cfg(feature = "search")]
 mod page;
 mod range;
+mod snapshot;
 #[cfg(feature = "search")]
 mod walk;
 
@@ -20,5 +22,6 @@ pub use grep::{Case, Depth, Grep, HitRow, Hits, Query, Span, Worker};
 #[cfg(feature = "search")]
 pub use page::Page;
 pub use range::{Range, split_ranges};
+pub use snapshot::{Known, MOST_KEPT, Snapshots};
 #[cfg(feature = "search")]
 pub use walk::{Filter, Ground, Surroundings, walk};

@@ -82,7 +82,7 @@ impl<D: Disk + Clone> Store<D> {
     }
 
     /// The folder `name` in the state directory, made where it is missing.
-    pub(super) fn folder(&self, name: &BStr) -> io::Result<D::Dir> {
+    pub(crate) fn folder(&self, name: &BStr) -> io::Result<D::Dir> {
         make_folder(&self.disk, &self.dir, name)
     }
 }

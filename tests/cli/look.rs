@@ -114,3 +114,43 @@ fn the_tree_stays_as_it_is() {
     repo.run(&["read", "a.txt", "none"], "");
     assert_eq!(identity(repo.root()), before);
 }
+
+/// The versions in the snapshot store, each with its mode.
+fn remembered(state: &std::path::Path) -> Vec<(String, u32)> {
+    use std::os::unix::fs::PermissionsExt;
+    let entries = std::fs::read_dir(state.join("snapshots")).into_iter().flatten().map(Result::unwrap);
+    let mut all: Vec<_> = entries
+        .map(|e| {
+            (std::fs::read_to_string(e.path()).unwrap(), e.metadata().unwrap().permissions().mode() & 0o777)
+        })
+        .collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn what_was_shown_is_remembered_for_the_owner() {
+    let repo = repo();
+    repo.run(&["read", "a.txt:2", "src/b.txt", "bin"], "");
+    repo.run(&["read", "a.txt"], "");
+    let both = [("one\ntwo\nthree\n".to_owned(), 0o600), ("x".to_owned(), 0o600)];
+    assert_eq!(remembered(&repo.path(".git/patchmany")), both);
+}
+
+#[test]
+fn the_store_is_as_large_as_git_is_told() {
+    for (size, kept) in [("5", 1), ("0", 0), ("1k", 2)] {
+        let repo = repo();
+        repo.git(&["config", "patchmany.snapshotSize", size]);
+        assert_eq!(repo.run(&["read", "a.txt", "src/b.txt"], "").code, 0);
+        assert_eq!(remembered(&repo.path(".git/patchmany")).len(), kept, "{size}");
+    }
+}
+
+#[test]
+fn what_cannot_be_remembered_is_shown_all_the_same() {
+    let repo = repo();
+    repo.write(".git/patchmany", "in the way");
+    let ran = repo.run(&["read", "src/b.txt"], "");
+    assert_eq!((ran.code, ran.out.lines().last(), &*ran.err), (0, Some("1:x"), ""), "{ran:?}");
+}
