@@ -1,10 +1,14 @@
-//! The id of one operation: when it began and 64 random bits.
+//! The id of one operation: when it began, to the nanosecond, and random bits.
 
 use crate::edit::Hash;
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Names one operation: `20261130T150405-7f3a91c2d4e8b605` (UTC). Later operations sort later.
+/// How many of the bits at the end are random; the nanoseconds before them take 30.
+const RANDOM: u32 = 34;
+
+/// Names one operation: `20261130T150405-7f3a91c2d4e8b605` (UTC). Later operations sort later: of the 64 bits at the end
+/// the first 30 are nanoseconds. Undo goes by this order.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct OperationId(String);
 
@@ -12,14 +16,15 @@ impl OperationId {
     /// A new id for an operation that begins now.
     pub fn now() -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
-        Self::at(since.as_secs(), random_bits(since))
+        let nanoseconds = u64::from(since.subsec_nanos()) << RANDOM;
+        Self::at(since.as_secs(), nanoseconds | random_bits(since) >> (64 - RANDOM))
     }
 
-    fn at(seconds: u64, random: u64) -> Self {
+    fn at(seconds: u64, tail: u64) -> Self {
         let (days, rest) = (seconds / 86_400, seconds % 86_400);
         let (year, month, day) = civil(days);
         let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
-        Self(format!("{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}-{random:016x}"))
+        Self(format!("{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}-{tail:016x}"))
     }
 
     /// Reads an id as it is written; `None` for anything else.
@@ -30,6 +35,21 @@ impl OperationId {
         let (date, clock) = time.split_once('T')?;
         let good = date.len() == 8 && clock.len() == 6 && random.len() == 16;
         (good && digits(date) && digits(clock) && hex(random)).then(|| Self(text.to_owned()))
+    }
+
+    /// When the operation began, in seconds since 1970.
+    pub fn seconds(&self) -> u64 {
+        let number =
+            |at: std::ops::Range<usize>| self.0.get(at).and_then(|s| s.parse::<u64>().ok()).unwrap_or(0);
+        let days = days(number(0..4), number(4..6), number(6..8));
+        (days * 24 + number(9..11)) * 3600 + number(11..13) * 60 + number(13..15)
+    }
+
+    /// When the operation began: `2026-11-30T15:04:05Z`.
+    pub fn time(&self) -> String {
+        let part = |at: std::ops::Range<usize>| self.0.get(at).unwrap_or_default();
+        let (date, clock) = ([part(0..4), part(4..6), part(6..8)], [part(9..11), part(11..13), part(13..15)]);
+        format!("{}T{}Z", date.join("-"), clock.join(":"))
     }
 
     /// The id as text.
@@ -64,6 +84,15 @@ fn civil(days: u64) -> (u64, u64, u64) {
     (era * 400 + year_of_era + u64::from(month <= 2), month, day_of_year - (153 * shifted + 2) / 5 + 1)
 }
 
+/// The day number since 1970 of a day; the inverse of [`civil`].
+fn days(year: u64, month: u64, day: u64) -> u64 {
+    let year = year.saturating_sub(u64::from(month <= 2));
+    let (era, year_of_era) = (year / 400, year % 400);
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day.max(1) - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    (era * 146_097 + day_of_era).saturating_sub(719_468)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,7 +102,13 @@ mod tests {
         // `date -u -d @1796051045` and `date -u -d @951782400` as the oracle.
         assert_eq!(OperationId::at(1_796_051_045, 1).as_str(), "20261130T150405-0000000000000001");
         assert_eq!(OperationId::at(951_782_400, 2).as_str(), "20000229T000000-0000000000000002");
-        assert_ne!(OperationId::now(), OperationId::now());
+        let first = OperationId::now();
+        std::thread::sleep(Duration::from_millis(2));
+        assert!(first < OperationId::now());
+        for seconds in [0, 951_782_400, 951_868_799, 1_796_051_045, 4_107_542_399] {
+            assert_eq!(OperationId::at(seconds, 1).seconds(), seconds);
+        }
+        assert_eq!(OperationId::at(1_796_051_045, 1).time(), "2026-11-30T15:04:05Z");
     }
 
     #[test]
