@@ -18,6 +18,14 @@ pub(super) struct Entry {
     pub slot: u32,
 }
 
+/// A folder that comes or goes with the files in it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Folder {
+    pub path: RelPath,
+    /// Permission bits; none where the umask decides.
+    pub mode: Option<u32>,
+}
+
 /// How an entry gets from before to after.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Method {

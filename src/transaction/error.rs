@@ -51,6 +51,16 @@ pub enum TransactionError {
     /// Somebody added to a path of the batch before it could be undone.
     #[error("somebody added to {0} after the batch had changed it")]
     AddedTo(RelPath),
+    /// An old object of a finished operation is not in the undo store as it was.
+    #[error("{path} cannot be brought back from operation {id}: {why}")]
+    NoOldVersion {
+        /// The operation.
+        id: OperationId,
+        /// The path.
+        path: RelPath,
+        /// In words.
+        why: &'static str,
+    },
     /// What stood at a path before is nowhere to be found.
     #[error("the old content of {0} is missing from the staging folder")]
     LostPreImage(RelPath),
@@ -72,6 +82,7 @@ impl TransactionError {
             Self::ChangedDuring(_) | Self::AddedTo(_) | Self::Undecided { .. } => Code::ChangedDuring,
             Self::Participant(_) => Code::Git,
             Self::Locked(_) => Code::Locked,
+            Self::NoOldVersion { .. } => Code::Missing,
             Self::Io { .. } | Self::Interrupted(_) | Self::BadJournal { .. } | Self::LostPreImage(_) => {
                 Code::Io
             }
@@ -85,6 +96,7 @@ impl TransactionError {
             Self::ChangedDuring(path) | Self::AddedTo(path) | Self::LostPreImage(path) => {
                 Some(path.to_string())
             }
+            Self::NoOldVersion { path, .. } => Some(path.to_string()),
             Self::Undecided { paths, .. } => paths.first().map(ToString::to_string),
             _ => None,
         }

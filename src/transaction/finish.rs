@@ -4,6 +4,7 @@ use super::entry::StagePlace;
 use super::error::{Kept, Version};
 use super::ground::{Ground, Stage, clear_stage, remove_folders, stage_of};
 use super::journal::Journal;
+use super::operation::UNDO;
 use super::participant::{Participant, ParticipantError};
 use super::store::{Store, make_folder};
 use super::swap::{RECORD, Taken};
@@ -87,7 +88,7 @@ fn clean_up<D: Disk + Clone>(
         bring_home(ground, own, stage, journal)?;
         clear_stage(ground, &journal.id, stage, &[])?;
     }
-    let undo = ground.store.folder("undo".into())?;
+    let undo = ground.store.folder(UNDO.into())?;
     let (disk, name) = (ground.disk(), Store::<D>::running_name(&journal.id));
     let id: &bstr::BStr = journal.id.as_str().into();
     disk.rename((&ground.store.dir, name.as_ref()), (&undo, id), Rename::NoReplace)?;
@@ -126,11 +127,12 @@ fn bring_home<D: Disk + Clone>(
 /// They are gone for good when this returns: once the journal is history, no recovery would remove them again.
 fn remove_emptied_folders<D: Disk + Clone>(ground: Ground<'_, D>, journal: &Journal) -> io::Result<()> {
     let mut changed: BTreeSet<RelPath> = BTreeSet::new();
+    let may_go: BTreeSet<&RelPath> = journal.emptied.iter().map(|folder| &folder.path).collect();
     let gone = journal.entries.iter().filter(|e| e.after.is_absent()).filter_map(|e| e.path.parent());
     let mut folders: BTreeSet<RelPath> = gone.collect();
     while let Some(folder) = folders.pop_last() {
         ground.folders.forget();
-        let removed = !folder.is_root()
+        let removed = may_go.contains(&folder)
             && ground
                 .folders
                 .parent(&folder)

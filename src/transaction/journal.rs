@@ -4,7 +4,7 @@
 //! or ABORT needs no space. A torn record does not verify and counts as not written; the last valid one decides.
 
 use super::OperationId;
-use super::entry::{Entry, StagePlace};
+use super::entry::{Entry, Folder, StagePlace};
 use crate::disk::Node;
 use crate::edit::{Hash, RelPath};
 use bstr::{BString, ByteSlice};
@@ -24,7 +24,9 @@ pub(super) struct Journal {
     /// Sorted by path.
     pub entries: Vec<Entry>,
     /// Folders that the transaction makes, shallow first.
-    pub folders: Vec<RelPath>,
+    pub folders: Vec<Folder>,
+    /// Folders that go after COMMIT when nothing is left in them, as they were before.
+    pub emptied: Vec<Folder>,
 }
 
 /// The last word of a transaction.
@@ -62,8 +64,10 @@ impl Journal {
                 }
             }
         }
-        put_count(&mut body, self.folders.len());
-        self.folders.iter().for_each(|folder| put_bytes(&mut body, folder.as_bstr()));
+        for folders in [&self.folders, &self.emptied] {
+            put_count(&mut body, folders.len());
+            folders.iter().for_each(|folder| put_folder(&mut body, folder));
+        }
         put_count(&mut body, self.entries.len());
         for entry in &self.entries {
             put_bytes(&mut body, entry.path.as_bstr());
@@ -156,6 +160,17 @@ fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(bytes);
 }
 
+fn put_folder(out: &mut Vec<u8>, folder: &Folder) {
+    put_bytes(out, folder.path.as_bstr());
+    match folder.mode {
+        None => out.push(0),
+        Some(mode) => {
+            out.push(1);
+            out.extend_from_slice(&mode.to_le_bytes());
+        }
+    }
+}
+
 fn put_node(out: &mut Vec<u8>, node: &Node) {
     match node {
         Node::Absent => out.push(0),
@@ -207,6 +222,16 @@ impl<'a> Reader<'a> {
         (0..n).map(|_| item(self)).collect()
     }
 
+    fn folder(&mut self) -> Option<Folder> {
+        let path = self.path()?;
+        let mode = match self.array::<1>()?[0] {
+            0 => None,
+            1 => Some(u32::from_le_bytes(self.array()?)),
+            _ => return None,
+        };
+        Some(Folder { path, mode })
+    }
+
     fn node(&mut self) -> Option<Node> {
         Some(match self.array::<1>()?[0] {
             0 => Node::Absent,
@@ -229,14 +254,15 @@ impl<'a> Reader<'a> {
             1 => r.path().map(StagePlace::Tree),
             _ => None,
         })?;
-        let folders = self.list(|r| r.path())?;
+        let folders = self.list(Self::folder)?;
+        let emptied = self.list(Self::folder)?;
         let entries = self.list(|r| {
             let (path, stage) = (r.path()?, r.count().filter(|s| *s < stages.len())?);
             let slot = u32::from_le_bytes(r.array()?);
             let (before, after) = (r.node()?, r.node()?);
             Some(Entry { path, before, after, seen: None, stage, slot })
         })?;
-        self.0.is_empty().then_some(Journal { id, stages, entries, folders })
+        self.0.is_empty().then_some(Journal { id, stages, entries, folders, emptied })
     }
 }
 
@@ -247,6 +273,7 @@ mod tests {
     fn journal() -> Journal {
         let file = |text: &[u8]| Node::File { hash: Hash::of(text), mode: 0o644, size: text.len() as u64 };
         let path = |p: &str| RelPath::new(p).expect("good");
+        let folder = |p: &str, mode| Folder { path: path(p), mode };
         let entry =
             |p: &str, before, after, slot| Entry { path: path(p), before, after, seen: None, stage: 1, slot };
         Journal {
@@ -257,7 +284,8 @@ mod tests {
                 entry("b", Node::Link { target: "t".into() }, Node::Absent, 7),
                 entry("d", Node::Directory, file(b""), 8),
             ],
-            folders: vec![path("n"), path("n/m")],
+            folders: vec![folder("n", None), folder("n/m", Some(0o2750))],
+            emptied: vec![folder("e", Some(0o755))],
         }
     }
 

@@ -2,7 +2,7 @@
 //! object must not hang on one of them alone (transaction.md, 1.6).
 
 use super::TransactionError;
-use super::entry::{Entry, Method};
+use super::entry::{Entry, Folder, Method};
 use super::ground::{Ground, Stage, stage_of};
 use super::sync::Durability;
 use crate::disk::{Disk, Node, Rename};
@@ -16,7 +16,7 @@ pub(super) fn prelink<D: Disk + Clone>(
     ground: Ground<'_, D>,
     stages: &[Stage<D>],
     entries: &mut [Entry],
-    folders: &[RelPath],
+    folders: &[Folder],
     durability: Durability,
 ) -> Result<(), TransactionError> {
     if !durability.syncs() {
@@ -32,7 +32,7 @@ pub(super) fn prelink<D: Disk + Clone>(
             .collect::<io::Result<_>>()
             .map_err(TransactionError::io("try an exchange in", ground.store.path.display()))?,
     };
-    let reused: BTreeSet<&RelPath> = folders.iter().collect();
+    let reused: BTreeSet<&RelPath> = folders.iter().map(|folder| &folder.path).collect();
     let emptied: Vec<RelPath> =
         entries.iter().filter(|e| e.method() == Method::ReplaceFolder).map(|e| e.path.clone()).collect();
     for entry in entries.iter_mut() {

@@ -200,7 +200,7 @@ fn give_up<P: Participant>(participant: &mut impl FnMut(&OperationId) -> Option<
 }
 
 /// A journal is data from a disk: no path of it may be one that a plan could not have held.
-fn is_allowed(journal: &Journal) -> bool {
+pub(super) fn is_allowed(journal: &Journal) -> bool {
     journal
         .entries
         .iter()
@@ -234,7 +234,7 @@ fn on_the_way<D: Disk + Clone>(
     now: &Node,
 ) -> io::Result<bool> {
     if entry.method() == Method::Delete && *now == Node::Directory {
-        return Ok(journal.folders.contains(&entry.path));
+        return Ok(journal.folders.iter().any(|folder| folder.path == entry.path));
     }
     if !now.is_absent() {
         return Ok(false);

@@ -1,16 +1,17 @@
 //! Staging: every new object is written beside the tree before any path of it is touched.
 
-use super::entry::Entry;
+use super::entry::{Entry, Folder};
 use super::ground::{Ground, Stage, Stages, clear_stage};
 use super::journal::Journal;
 use super::prelink::prelink;
 use super::store::{Store, make_folder};
 use super::swap::Prepared;
 use super::sync::{Durability, before_swap};
-use super::{Failure, OperationId, TransactionError, TreeState};
+use super::{Failure, Operation, OperationId, TransactionError, TreeState};
 use crate::disk::{Disk, Node};
 use crate::edit::RelPath;
 use crate::plan::{Resolved, Sink, SinkFull};
+use bstr::{BString, ByteSlice};
 use std::collections::BTreeSet;
 use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -20,6 +21,8 @@ use std::sync::{Mutex, PoisonError};
 pub(super) const JOURNAL_DRAFT: &str = "journal.tmp";
 /// The name of the journal in a transaction's folder.
 pub(super) const JOURNAL: &str = "journal";
+/// The name of the file with what the journal does not say.
+pub(super) const ABOUT: &str = "about";
 
 /// A transaction that takes files and has touched no path of the tree. Dropping it throws the staged files away.
 #[must_use = "nothing is swapped before the stage is sealed"]
@@ -32,6 +35,8 @@ pub struct Staging<'a, D: Disk + Clone> {
     slots: AtomicU32,
     failure: Mutex<Option<TransactionError>>,
     durability: Durability,
+    /// The operation that is taken back.
+    reverses: Option<&'a Operation<D>>,
 }
 
 impl<'a, D: Disk + Clone> Staging<'a, D> {
@@ -57,7 +62,36 @@ impl<'a, D: Disk + Clone> Staging<'a, D> {
             slots: AtomicU32::new(0),
             failure: Mutex::default(),
             durability,
+            reverses: None,
         })
+    }
+
+    /// Begins a transaction that takes back paths of `operation`: folders that it removed come back with their
+    /// permissions, and only folders that it made go when they are emptied.
+    ///
+    /// # Errors
+    /// As [`begin`](Self::begin).
+    pub fn reversing(
+        ground: Ground<'a, D>,
+        durability: Durability,
+        operation: &'a Operation<D>,
+    ) -> Result<Self, TransactionError> {
+        let mut staging = Self::begin(ground, durability)?;
+        staging.reverses = Some(operation);
+        Ok(staging)
+    }
+
+    /// Keeps `about` beside the journal: whatever the caller wants to know of the operation later.
+    ///
+    /// # Errors
+    /// The transaction cannot go on.
+    pub fn describe(&self, about: &[u8]) -> Result<(), TransactionError> {
+        let disk = self.ground.disk();
+        let write = || -> io::Result<()> {
+            disk.create(&self.own, ABOUT.into(), about, 0o600)?;
+            if self.durability.syncs() { disk.sync_file(&self.own, ABOUT.into()) } else { Ok(()) }
+        };
+        write().map_err(TransactionError::io("describe the operation", &self.id))
     }
 
     /// The id of the operation.
@@ -91,8 +125,10 @@ impl<'a, D: Disk + Clone> Staging<'a, D> {
         let stages = self.stages.as_ref().map(|s| s.open()).unwrap_or_default();
         let places = stages.iter().map(|stage| stage.place.clone()).collect();
         let folders = folders_to_make(self.ground, &entries)?;
+        let folders = folders.into_iter().map(|path| self.as_it_was(path)).collect::<Vec<_>>();
+        let emptied = self.folders_to_go(&entries)?;
         prelink(self.ground, &stages, &mut entries, &folders, self.durability)?;
-        let journal = Journal { id: self.id.clone(), stages: places, entries, folders };
+        let journal = Journal { id: self.id.clone(), stages: places, entries, folders, emptied };
         let disk = self.ground.disk();
         let (draft, name) = (JOURNAL_DRAFT.into(), JOURNAL.into());
         let bytes = journal.encode();
@@ -116,7 +152,59 @@ impl<'a, D: Disk + Clone> Staging<'a, D> {
         }
     }
 
-    fn stage(&self, file: &Resolved) -> Result<Entry, TransactionError> {
+    /// A folder to make, with the permissions it had before the operation that removed it.
+    fn as_it_was(&self, path: RelPath) -> Folder {
+        let before = self.reverses.and_then(|operation| operation.removed(&path));
+        Folder { mode: before.and_then(|folder| folder.mode), path }
+    }
+
+    /// Folders above the files that go, as they are now.
+    fn folders_to_go(&self, entries: &[Entry]) -> Result<Vec<Folder>, TransactionError> {
+        let mut found = BTreeSet::new();
+        for entry in entries.iter().filter(|e| e.after.is_absent()) {
+            let mut above = entry.path.parent();
+            while let Some(folder) = above.filter(|f| !f.is_root() && !found.contains(f)) {
+                above = folder.parent();
+                found.insert(folder);
+            }
+        }
+        let may_go = |path: &RelPath| self.reverses.is_none_or(|operation| operation.made(path));
+        let look = |path: RelPath| -> io::Result<Folder> {
+            let stat = match self.ground.folders.parent(&path) {
+                Ok(dir) => self.ground.disk().stat(&dir, path.name())?,
+                // Moved away: the check before the swap says so in better words.
+                Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => None,
+                Err(e) => return Err(e),
+            };
+            Ok(Folder { mode: stat.map(|stat| stat.mode), path })
+        };
+        let found = found.into_iter().filter(may_go);
+        found.map(|path| look(path.clone()).map_err(TransactionError::io("look at", path))).collect()
+    }
+
+    /// Stages the return of an old object of the reversed operation: `file.new` are its bytes, its permissions, owner
+    /// and attributes are taken from the undo store.
+    ///
+    /// # Errors
+    /// The transaction cannot go on.
+    pub fn put_back(&self, file: &Resolved) -> Result<(), TransactionError> {
+        let like = match (&file.after, self.reverses) {
+            (Node::File { .. }, Some(operation)) => Some(operation.old_object(&file.path)?),
+            _ => None,
+        };
+        let entry = self.stage(file, like)?;
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner).push(entry);
+        Ok(())
+    }
+
+    /// The object whose permissions, owner and attributes the new file takes over.
+    fn like(&self, file: &Resolved) -> Result<Option<(D::Dir, BString)>, TransactionError> {
+        let Some(from) = &file.metadata_from else { return Ok(None) };
+        let dir = self.ground.folders.parent(from).map_err(TransactionError::io("stage", &file.path))?;
+        Ok(Some((dir, from.name().to_owned())))
+    }
+
+    fn stage(&self, file: &Resolved, like: Option<(D::Dir, BString)>) -> Result<Entry, TransactionError> {
         let (disk, path) = (self.ground.disk(), &file.path);
         let slot = self.slots.fetch_add(1, Ordering::Relaxed);
         let stages = self.stages.as_ref().expect("taken by `seal`, which consumes the stage");
@@ -135,10 +223,9 @@ impl<'a, D: Disk + Clone> Staging<'a, D> {
                 Node::File { hash, mode, size } => {
                     let bytes = file.new.as_deref().unwrap_or_default();
                     let to = (&dir, name.as_ref());
-                    let mode = match &file.metadata_from {
-                        Some(from) => {
-                            let source = self.ground.folders.parent(from)?;
-                            disk.create_like(to, bytes, (&source, from.name()), *mode)?;
+                    let mode = match &like {
+                        Some((source, name)) => {
+                            disk.create_like(to, bytes, (source, name.as_bstr()), *mode)?;
                             *mode
                         }
                         None => {
@@ -162,7 +249,7 @@ impl<'a, D: Disk + Clone> Staging<'a, D> {
 
 impl<D: Disk + Clone> Sink for Staging<'_, D> {
     fn put(&self, file: &Resolved) -> Result<(), SinkFull> {
-        match self.stage(file) {
+        match self.like(file).and_then(|like| self.stage(file, like)) {
             Ok(entry) => {
                 self.entries.lock().unwrap_or_else(PoisonError::into_inner).push(entry);
                 Ok(())
@@ -200,13 +287,15 @@ pub(super) fn throw_away<D: Disk + Clone>(
     }
 }
 
-/// Parents of new paths that are not there yet, shallow first; a path that the batch frees counts as not there.
+/// Folders to be, and parents of new paths, that are not there yet, shallow first; a path that the batch frees counts
+/// as not there.
 fn folders_to_make<D: Disk + Clone>(
     ground: Ground<'_, D>,
     entries: &[Entry],
 ) -> Result<Vec<RelPath>, TransactionError> {
     let mut missing: BTreeSet<RelPath> = BTreeSet::new();
     let mut there: BTreeSet<RelPath> = BTreeSet::new();
+    missing.extend(entries.iter().filter(|e| e.after == Node::Directory).map(|e| e.path.clone()));
     for entry in entries.iter().filter(|e| e.before.is_absent()) {
         let mut above = entry.path.parent();
         while let Some(folder) = above.filter(|f| !f.is_root() && !missing.contains(f) && !there.contains(f))

@@ -67,7 +67,7 @@ impl<'a, D: Disk + Clone> Prepared<'a, D> {
         }
         match self.swap_all(stop) {
             Ok(()) => {
-                let changes = self.journal.entries.iter().map(change).collect();
+                let changes = self.journal.entries.iter().map(Change::from).collect();
                 Ok(Swapped { prepared: self, changes })
             }
             Err(cause) => Err(self.roll_back(cause, Strangers::Stay)),
@@ -161,12 +161,14 @@ impl<'a, D: Disk + Clone> Prepared<'a, D> {
             let make = || -> io::Result<()> {
                 // A path that was freed may be cached as what it was.
                 self.ground.folders.forget();
-                let dir = self.ground.folders.parent(folder)?;
-                self.ground.disk().create_dir(&dir, folder.name(), Access::Shared)
+                let (disk, name) = (self.ground.disk(), folder.path.name());
+                let dir = self.ground.folders.parent(&folder.path)?;
+                disk.create_dir(&dir, name, Access::Shared)?;
+                folder.mode.map_or(Ok(()), |mode| disk.set_mode(&dir, name, mode))
             };
             match make() {
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
-                done => done.map_err(TransactionError::io("make the folder", folder))?,
+                done => done.map_err(TransactionError::io("make the folder", &folder.path))?,
             }
         }
         Ok(())
@@ -286,8 +288,10 @@ fn moved(entry: &Entry, operation: &'static str, error: io::Error) -> Transactio
     }
 }
 
-fn change(entry: &Entry) -> Change {
-    Change { path: entry.path.clone(), before: entry.before.clone(), after: entry.after.clone() }
+impl From<&Entry> for Change {
+    fn from(entry: &Entry) -> Self {
+        Self { path: entry.path.clone(), before: entry.before.clone(), after: entry.after.clone() }
+    }
 }
 
 /// All paths are swapped and on the medium; the journal does not say COMMIT yet.

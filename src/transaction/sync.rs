@@ -109,7 +109,7 @@ fn sync_folders<D: Disk + Clone>(
     journal: &Journal,
 ) -> io::Result<()> {
     let folders = journal.entries.iter().filter_map(|entry| entry.path.parent());
-    let mut folders: Vec<_> = folders.chain(journal.folders.iter().filter_map(|f| f.parent())).collect();
+    let mut folders: Vec<_> = folders.chain(journal.folders.iter().filter_map(|f| f.path.parent())).collect();
     folders.sort();
     folders.dedup();
     for folder in folders {

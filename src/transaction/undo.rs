@@ -247,7 +247,7 @@ impl<'a, D: Disk + Clone> Undo<'a, D> {
 
     /// Folders that the transaction made go, deepest first, when they are empty.
     fn remove_folders(&self) -> Result<(), TransactionError> {
-        for folder in self.journal.folders.iter().rev() {
+        for folder in self.journal.folders.iter().rev().map(|folder| &folder.path) {
             self.ground.folders.forget();
             let remove = || -> io::Result<()> {
                 let dir = self.ground.folders.parent(folder)?;
