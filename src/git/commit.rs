@@ -179,10 +179,7 @@ impl CommitRecorder {
         };
         let moved = move_branch(&local, record)?;
         self.write_index(&local, record, lock)?;
-        self.recorded = Some(Recorded {
-            commit: record.step.to.to_string(),
-            reference: record.step.from.branch.as_ref().map(|branch| branch.as_bstr().to_string()),
-        });
+        self.recorded = Some(record.recorded());
         if moved && self.options.hooks == Hooks::Run {
             hook::Hooks::new(&self.repo, &local, &record.operation)?.post_commit();
         }

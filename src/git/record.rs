@@ -3,8 +3,8 @@
 //! Names are bytes: each byte is written as the character of that number, so that ASCII stays readable and every
 //! name survives. A record of another version is refused, never guessed at.
 
-use super::GitError;
 use super::head::{Head, Step};
+use super::{GitError, Recorded};
 use crate::edit::RelPath;
 use bstr::BString;
 use gix::ObjectId;
@@ -71,6 +71,13 @@ impl Record {
         serde_json::to_vec(&written).expect("strings and numbers can be written as JSON")
     }
 
+    pub(crate) fn recorded(&self) -> Recorded {
+        Recorded {
+            commit: self.step.to.to_string(),
+            reference: self.step.from.branch.as_ref().map(|branch| branch.as_bstr().to_string()),
+        }
+    }
+
     /// # Errors
     /// Bytes that [`to_bytes`](Self::to_bytes) does not write.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self, GitError> {
@@ -87,6 +94,11 @@ impl Record {
         let entries = written.entries.into_iter().map(WrittenEntry::read).collect::<Result<_, _>>()?;
         Ok(Self { operation: written.operation, step, entries })
     }
+}
+
+/// The commit that a participant's record tells of; nothing where it cannot be read.
+pub fn recorded_in(record: &[u8]) -> Option<Recorded> {
+    Some(Record::from_bytes(record).ok()?.recorded())
 }
 
 #[derive(Serialize, Deserialize)]

@@ -117,6 +117,13 @@ impl Repo {
         RelPath::new(<[u8]>::from_path(below)?).ok()
     }
 
+    /// A number that the configuration sets, for example `patchmany.undoCount`; `k`, `m` and `g` behind it count. Nothing
+    /// where it is not set, is negative, or is no number.
+    pub fn config_number(&self, key: &str) -> Option<u64> {
+        let number = self.local().config_snapshot().try_integer(key).ok()??;
+        u64::try_from(number).ok()
+    }
+
     /// Whether variables and the user's configuration count.
     pub(crate) fn environment(&self) -> Environment {
         self.environment
