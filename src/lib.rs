@@ -15,6 +15,7 @@
 //!   through a [`plan::Source`] and writes nothing.
 //! - [`transaction`] stages, journals, swaps, undoes and recovers.
 //! - [`git`] is all of gix: it joins the commit point as a [`transaction::Participant`].
+//! - [`history`] is the log of operations and what takes one back.
 //! - [`search`] shows lines under a tag, and finds files by path and by line.
 //! - [`report`] is the result as data; [`diff`] shows a plan; [`error`] is the union of what can go wrong.
 //! - [`workspace`], [`apply`] and [`look`] wire them. The library never prints and never exits.
@@ -32,6 +33,8 @@ pub mod plan;
 pub mod transaction;
 
 pub mod git;
+
+pub mod history;
 
 pub mod search;
 

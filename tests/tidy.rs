@@ -4,13 +4,14 @@ use patchmany::edit::{Code, WarningCode};
 use std::path::{Path, PathBuf};
 
 /// The modules of the library; each uses only those before it.
-const ORDER: [&str; 13] = [
+const ORDER: [&str; 14] = [
     "edit",
     "disk",
     "input",
     "plan",
     "transaction",
     "git",
+    "history",
     "search",
     "report",
     "diff",

@@ -1,0 +1,14 @@
+//! The operation log, undo and redo: which operations there are, which are undone, and what takes one back.
+//!
+//! An undo is a transaction like any other, from the state after an operation to the state before it, and so an
+//! operation itself: undoing it is redo. Nothing here writes to the tree.
+
+mod about;
+mod error;
+mod log;
+mod reversal;
+
+pub use about::{About, Command};
+pub use error::HistoryError;
+pub use log::{Log, Past, Undone, Versions};
+pub use reversal::{Reversal, Wanted};
