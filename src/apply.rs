@@ -7,6 +7,7 @@ use crate::error::{Error, kept};
 use crate::git::{
     self, CommitOptions, CommitRecorder, Hooks, PathRefusal, Recorded, StashOptions, StashRecorder,
 };
+use crate::history::{About, Retention};
 use crate::input;
 use crate::plan::{self, FileAction, LastLink, NoPlan, Plan, Resolved, Sink, SinkFull, Source, WorkTree};
 use crate::report::{ErrorReport, GitReport, Mode, Outcome, Report, WarningReport, Written};
@@ -166,7 +167,7 @@ pub fn interrupted(workspace: &Workspace) -> Result<Vec<Pending>, Error> {
     }
 }
 
-fn reported(mode: Mode, run: impl FnOnce(&mut Report) -> Result<(), Error>) -> Report {
+pub(crate) fn reported(mode: Mode, run: impl FnOnce(&mut Report) -> Result<(), Error>) -> Report {
     let begun = Instant::now();
     let mut report = Report::new(mode);
     if let Err(error) = run(&mut report) {
@@ -176,7 +177,7 @@ fn reported(mode: Mode, run: impl FnOnce(&mut Report) -> Result<(), Error>) -> R
     report
 }
 
-fn end_interrupted(
+pub(crate) fn end_interrupted(
     workspace: &Workspace,
     ground: Ground<'_, OsDisk>,
     decide: Decide,
@@ -190,7 +191,7 @@ fn end_interrupted(
     Ok(recover_all(ground, decide, recorder)?)
 }
 
-fn tell_recovered(report: &mut Report, recovered: &[Recovered]) {
+pub(crate) fn tell_recovered(report: &mut Report, recovered: &[Recovered]) {
     for one in recovered {
         let what = match one.outcome {
             RecoveryOutcome::Discarded => {
@@ -311,6 +312,7 @@ impl<'a> Run<'a> {
             return Ok(plan);
         }
         report.transaction = Some(id.to_string());
+        staging.describe(&About::batch(&plan).to_bytes())?;
         let mut recorder = self.recorder(&plan, &id)?;
         // Keeps git from changing the tree meanwhile, where nobody else holds it.
         let _guard = self
@@ -324,6 +326,7 @@ impl<'a> Run<'a> {
         let finished = committed.finish(recorder.as_mut());
         report.git = recorder.and_then(|r| r.recorded()).map(|r| recorded("commit", r));
         tell_finished(report, finished);
+        prune(self.workspace, ground, report);
         Ok(plan)
     }
 
@@ -370,12 +373,12 @@ impl<'a> Run<'a> {
     }
 }
 
-fn refused(refusals: Vec<PathRefusal>) -> Result<(), Error> {
+pub(crate) fn refused(refusals: Vec<PathRefusal>) -> Result<(), Error> {
     if refusals.is_empty() { Ok(()) } else { Err(Error::NotRecordable(refusals)) }
 }
 
 /// Every path that a plan changes, with whether it exists now.
-fn touched(plan: &Plan) -> Vec<(RelPath, bool)> {
+pub(crate) fn touched(plan: &Plan) -> Vec<(RelPath, bool)> {
     let mut paths = Vec::new();
     for file in plan.files.iter().filter(|f| f.action != FileAction::None) {
         match &file.from {
@@ -386,12 +389,12 @@ fn touched(plan: &Plan) -> Vec<(RelPath, bool)> {
     paths
 }
 
-fn recorded(record: &'static str, recorded: Recorded) -> GitReport {
+pub(crate) fn recorded(record: &'static str, recorded: Recorded) -> GitReport {
     GitReport { record, commit: recorded.commit, reference: recorded.reference }
 }
 
 /// After the commit point nothing is taken back; what did not get done is told.
-fn tell_finished(report: &mut Report, finished: Finished) {
+pub(crate) fn tell_finished(report: &mut Report, finished: Finished) {
     report.warnings.extend(finished.late.iter().map(kept));
     let mut tell = |message: String| {
         report.warnings.push(WarningReport { code: WarningCode::Recovered, path: None, message });
@@ -401,6 +404,14 @@ fn tell_finished(report: &mut Report, finished: Finished) {
     }
     if let Err(error) = finished.clean_up {
         tell(format!("the files are in place; the next run goes on cleaning up: {error}"));
+    }
+}
+
+/// Operations that are not to be kept any longer go. That this fails is no reason to call the batch failed.
+pub(crate) fn prune(workspace: &Workspace, ground: Ground<'_, OsDisk>, report: &mut Report) {
+    if let Err(error) = Retention::configured(workspace.repo()).prune(ground.store) {
+        let message = format!("the files are in place; the next run goes on cleaning up: {error}");
+        report.warnings.push(WarningReport { code: WarningCode::Recovered, path: None, message });
     }
 }
 

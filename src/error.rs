@@ -3,8 +3,9 @@
 //! Only this file knows the errors of all stages. Hints that depend on the whole (which command to run next) are added
 //! here.
 
-use crate::edit::{Code, Warning};
+use crate::edit::{Code, RelPath, Warning};
 use crate::git::{GitError, PathRefusal};
+use crate::history::HistoryError;
 use crate::input::ParseErrors;
 use crate::plan::Refusal;
 use crate::report::{ErrorReport, Outcome, PathReport, Report, WarningReport};
@@ -32,6 +33,9 @@ pub enum Error {
     /// Paths cannot be recorded.
     #[error("{} paths cannot be recorded", .0.len())]
     NotRecordable(Vec<PathRefusal>),
+    /// An operation cannot be shown or taken back.
+    #[error(transparent)]
+    History(#[from] HistoryError),
     /// Git cannot do its part; nothing was written.
     #[error(transparent)]
     Git(#[from] GitError),
@@ -77,6 +81,7 @@ impl Error {
                 report.refuse(refusals.iter().map(ErrorReport::from).collect());
             }
             Self::NotRecordable(refusals) => report.refuse(refusals.iter().map(path_refusal).collect()),
+            Self::History(error) => tell_history(error, report),
             Self::Git(error) => tell_git(&error, report),
             Self::Transaction(error) => tell_transaction(&error, report),
             Self::Failed(failure) => tell_failure(&failure, report),
@@ -93,6 +98,34 @@ fn path_refusal(refusal: &PathRefusal) -> ErrorReport {
         hint: refusal.hint.clone(),
         ..ErrorReport::new(refusal.code, refusal.message.clone())
     }
+}
+
+fn tell_history(error: HistoryError, report: &mut Report) {
+    let message = error.to_string();
+    let (code, hint) = match &error {
+        HistoryError::Undone(_) => (Code::AlreadyApplied, "patchmany redo takes an undo back"),
+        HistoryError::NoSuchPaths { .. } => (Code::Missing, "patchmany show ID lists its paths"),
+        HistoryError::Changed { .. } => (Code::ChangedDuring, "this path stays; --path chooses others"),
+        HistoryError::Io { .. } => {
+            return report.refuse(vec![ErrorReport::new(Code::Io, message)]);
+        }
+        _ => (Code::Missing, "patchmany log lists the operations"),
+    };
+    let told = |message| ErrorReport { hint: Some(hint.to_owned()), ..ErrorReport::new(code, message) };
+    let on = |path: &RelPath, what: String| ErrorReport {
+        path: Some(path.as_bstr().into()),
+        ..told(format!("{path} {what}"))
+    };
+    report.refuse(match error {
+        HistoryError::Transaction(error) => return tell_transaction(&error, report),
+        HistoryError::NoSuchPaths { id, paths } => {
+            paths.iter().map(|path| on(path, format!("was not changed by {id}"))).collect()
+        }
+        HistoryError::Changed { id, paths } => {
+            paths.iter().map(|path| on(path, format!("is not as {id} left it"))).collect()
+        }
+        _ => vec![told(message)],
+    });
 }
 
 fn tell_git(error: &GitError, report: &mut Report) {

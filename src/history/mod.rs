@@ -6,9 +6,11 @@
 mod about;
 mod error;
 mod log;
+mod retention;
 mod reversal;
 
 pub use about::{About, Command};
 pub use error::HistoryError;
 pub use log::{Log, Past, Undone, Versions};
+pub use retention::Retention;
 pub use reversal::{Reversal, Wanted};

@@ -1,23 +1,19 @@
 //! After the commit point: only forward. The participant finishes, emptied folders go, old files become history.
 
+use super::TransactionError;
 use super::entry::StagePlace;
 use super::error::{Kept, Version};
-use super::ground::{Ground, Stage, clear_stage, remove_folders, stage_of};
+use super::ground::{Ground, Stage, clear_stage, stage_of};
 use super::journal::Journal;
 use super::operation::UNDO;
 use super::participant::{Participant, ParticipantError};
-use super::store::{Store, make_folder};
+use super::store::Store;
 use super::swap::{RECORD, Taken};
 use super::undo::put_aside;
-use super::{OperationId, TransactionError};
 use crate::disk::{Disk, Rename};
 use crate::edit::RelPath;
-use bstr::{BString, ByteSlice};
 use std::collections::BTreeSet;
 use std::io;
-
-/// Operations kept in the undo store.
-const KEPT_OPERATIONS: usize = 50;
 
 /// What is left to say of a committed transaction.
 #[derive(Debug)]
@@ -91,8 +87,7 @@ fn clean_up<D: Disk + Clone>(
     let undo = ground.store.folder(UNDO.into())?;
     let (disk, name) = (ground.disk(), Store::<D>::running_name(&journal.id));
     let id: &bstr::BStr = journal.id.as_str().into();
-    disk.rename((&ground.store.dir, name.as_ref()), (&undo, id), Rename::NoReplace)?;
-    collect_old(disk, &undo)
+    disk.rename((&ground.store.dir, name.as_ref()), (&undo, id), Rename::NoReplace)
 }
 
 /// Copies old files that were staged on another mount to the operation's own folder.
@@ -145,22 +140,4 @@ fn remove_emptied_folders<D: Disk + Clone>(ground: Ground<'_, D>, journal: &Jour
     }
     ground.folders.forget();
     changed.iter().try_for_each(|folder| ground.disk().sync_dir(&ground.folders.open(folder)?))
-}
-
-/// Removes the oldest operations above the number kept.
-fn collect_old<D: Disk>(disk: &D, undo: &D::Dir) -> io::Result<()> {
-    let names = disk.list(undo)?;
-    let is_id = |n: &BString| n.to_str().ok().and_then(OperationId::parse).is_some();
-    let mut ids: Vec<BString> = names.into_iter().filter(is_id).collect();
-    ids.sort();
-    let surplus = ids.len().saturating_sub(KEPT_OPERATIONS);
-    for id in &ids[..surplus] {
-        let dir = make_folder(disk, undo, id.as_ref())?;
-        for name in disk.list(&dir)? {
-            let removed = disk.remove(&dir, name.as_ref());
-            removed.or_else(|_| remove_folders(disk, &dir, name.as_ref()))?;
-        }
-        disk.remove_dir(undo, id.as_ref())?;
-    }
-    Ok(())
 }
