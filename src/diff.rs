@@ -111,6 +111,15 @@ fn quoted(prefix: &str, path: &RelPath) -> Vec<u8> {
     out
 }
 
+/// How many lines come and how many go between two texts.
+pub fn counts(old: &[u8], new: &[u8]) -> (usize, usize) {
+    let (old, new): (Vec<&[u8]>, Vec<&[u8]>) = (lines_of(old), lines_of(new));
+    let changed = |op: &DiffOp| !matches!(op, DiffOp::Equal { .. });
+    let ops = similar::capture_diff_slices(Algorithm::Myers, &old, &new);
+    let sum = |(come, go), op: DiffOp| (come + op.new_range().len(), go + op.old_range().len());
+    ops.into_iter().filter(changed).fold((0, 0), sum)
+}
+
 /// The hunks that turn `old` into `new`; nothing when they are equal.
 fn hunks(old: &[u8], new: &[u8]) -> Vec<u8> {
     let (old, new): (Vec<&[u8]>, Vec<&[u8]>) = (lines_of(old), lines_of(new));
@@ -167,6 +176,10 @@ mod tests {
         assert_eq!(text.as_bstr(), "@@ -1,3 +1,3 @@\n a\n-b\n-c\n+B\n+c\n\\ No newline at end of file\n");
         assert_eq!(hunks(b"", b"x\n").as_bstr(), "@@ -0,0 +1 @@\n+x\n");
         assert!(hunks(b"same", b"same").is_empty());
+        assert_eq!(
+            (counts(b"a\nb\n", b"a\nc\nd\n"), counts(b"", b""), counts(b"x", b"")),
+            ((2, 1), (0, 0), (0, 1))
+        );
     }
 
     #[test]

@@ -18,7 +18,7 @@
 //! - [`history`] is the log of operations and what takes one back.
 //! - [`search`] shows lines under a tag, and finds files by path and by line.
 //! - [`report`] is the result as data; [`diff`] shows a plan; [`error`] is the union of what can go wrong.
-//! - [`workspace`], [`apply`] and [`look`] wire them. The library never prints and never exits.
+//! - [`workspace`], [`apply`], [`undo`] and [`look`] wire them. The library never prints and never exits.
 //!
 //! A module imports only from those before it in this list; a test checks it.
 
@@ -47,5 +47,7 @@ pub mod error;
 pub mod workspace;
 
 pub mod apply;
+
+pub mod undo;
 
 pub mod look;

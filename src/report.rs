@@ -19,7 +19,7 @@ pub use look::{FileFound, FileMatched, FileShown, LineMatched, LineShown, LookRe
 pub struct Report {
     /// The version of this form: 1.
     pub v: u32,
-    /// The command: `apply`, `check`, `recover`.
+    /// The command: `apply`, `check`, `undo`, `redo`, `recover`.
     pub mode: Mode,
     /// Whether the batch landed, in the work tree or as a stash entry.
     pub applied: bool,
@@ -53,6 +53,10 @@ pub enum Mode {
     Apply,
     /// `patchmany check`, or a dry run.
     Check,
+    /// `patchmany undo`.
+    Undo,
+    /// `patchmany redo`.
+    Redo,
     /// `patchmany recover`.
     Recover,
     /// `patchmany read`.
@@ -232,6 +236,39 @@ pub struct GitReport {
     /// The reference that names it.
     #[serde(rename = "ref")]
     pub reference: Option<String>,
+}
+
+/// An operation of the past, as `log --json` writes it on one line.
+#[derive(Clone, Debug, Serialize)]
+pub struct OperationReport {
+    /// Its id.
+    pub id: String,
+    /// When it began, in UTC: `2026-11-30T15:04:05Z`.
+    pub time: String,
+    /// `apply`, `undo` or `redo`.
+    pub command: &'static str,
+    /// How many paths it changed; a moved file counts twice.
+    pub files: usize,
+    /// What it recorded in git.
+    pub git: Option<GitReport>,
+    /// The operation that it took back.
+    pub undoes: Option<String>,
+    /// Whether it is undone: `no`, `partly`, `yes`.
+    pub undone: &'static str,
+}
+
+/// An operation with its paths, as `show --json` writes it.
+#[derive(Clone, Debug, Serialize)]
+pub struct ShownReport {
+    /// The operation.
+    #[serde(flatten)]
+    pub operation: OperationReport,
+    /// Its paths, sorted.
+    pub paths: Vec<FileReport>,
+    /// The diff, where it was asked for.
+    pub diff: Option<PathReport>,
+    /// Paths that the diff lacks, since their new version is not known any more.
+    pub not_shown: Vec<PathReport>,
 }
 
 /// Counts of a run.

@@ -4,6 +4,7 @@
 mod cli;
 mod docs;
 mod git;
+mod history;
 mod properties;
 mod scenarios;
 mod support;

@@ -4,7 +4,7 @@ use patchmany::edit::{Code, WarningCode};
 use std::path::{Path, PathBuf};
 
 /// The modules of the library; each uses only those before it.
-const ORDER: [&str; 14] = [
+const ORDER: [&str; 15] = [
     "edit",
     "disk",
     "input",
@@ -18,6 +18,7 @@ const ORDER: [&str; 14] = [
     "error",
     "workspace",
     "apply",
+    "undo",
     "look",
 ];
 const MOST_LINES: usize = 600;

@@ -116,6 +116,8 @@ codes! {
         Recovered = "recovered",
         /// The edit added or removed the byte order mark.
         BomChanged = "bom-changed",
+        /// The files are undone; the commit or stash entry that recorded them stays.
+        RecordStays = "record-stays",
     }
 }
 

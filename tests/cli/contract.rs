@@ -220,6 +220,15 @@ fn every_other_end() {
     let object = check(&run(&["apply", "--json"], "[\n  {"), "apply", "invalid", "untouched", 2);
     assert_eq!((object.errors[0].line, object.errors[0].column.is_some()), (Some(2), true));
     check(&run(&["recover", "--json"], ""), "recover", "no-op", "untouched", 0);
+    check(&run(&["undo", "--json"], ""), "undo", "refused", "untouched", 1);
+    assert_eq!(run(&["apply", "--json"], &good).code, 0);
+    let object = check(&run(&["undo", "--json"], ""), "undo", "applied", "applied", 0);
+    assert!(object.applied && object.transaction.is_some() && object.format.is_none());
+    let file = &object.files[0];
+    assert_eq!((&*file.action, file.written, file.added, file.removed), ("modify", true, 1, 1));
+    check(&run(&["redo", "--json"], ""), "redo", "applied", "applied", 0);
+    check(&run(&["redo", "--json"], ""), "redo", "refused", "untouched", 1);
+    check(&run(&["undo", "--json"], ""), "undo", "applied", "applied", 0);
     repo.hook("pre-commit", "exit 1");
     let ran = run(&["apply", "--json", "--commit"], &good);
     check(&ran, "apply", "rolled-back", "rolled-back", 3);
@@ -231,6 +240,8 @@ fn usage_errors_are_an_object_too() {
         (&["apply", "--json", "--bogus"][..], "apply"),
         (&["check", "--json", "--format", "morse"], "check"),
         (&["recover", "--json", "extra"], "recover"),
+        (&["undo", "--json", "--bogus"], "undo"),
+        (&["redo", "--json", "extra"], "redo"),
         (&["apply", "-n", "--json", "--jobs", "0"], "check"),
         (&["apply", "--json", "no-such-batch.json"], "apply"),
         (&["apply", "--json", "-C", "no-such-folder"], "apply"),

@@ -4,12 +4,14 @@
 use crate::find::{GlobArgs, GrepArgs};
 use crate::human::Style;
 use crate::look::ReadArgs;
+use bstr::ByteVec;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use patchmany::apply::{Diff, Options, Record};
-use patchmany::edit::{BatchPath, Format};
+use patchmany::edit::{BatchPath, Format, PathBase};
 use patchmany::git::Hooks;
 use patchmany::plan;
 use patchmany::transaction::Durability;
+use patchmany::undo;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -30,6 +32,14 @@ pub(crate) enum Command {
     Check(ApplyArgs),
     /// Finish or roll back what an interrupted run has left
     Recover(RecoverArgs),
+    /// Bring the files back to their state before an operation
+    Undo(UndoArgs),
+    /// Take the last undo back
+    Redo(RedoArgs),
+    /// List the operations of this work tree, newest first
+    Log(LogArgs),
+    /// Show the files of an operation
+    Show(ShowArgs),
     /// Show numbered lines under the tag that hash-anchored edits name
     Read(ReadArgs),
     /// List the files whose paths fit a pattern, the last modified first
@@ -143,6 +153,85 @@ pub(crate) struct RecoverArgs {
     pub(crate) lock_timeout: u64,
 }
 
+#[derive(Args, Debug)]
+pub(crate) struct UndoArgs {
+    /// The operation; its id may be cut short [default: the last one that is not undone]
+    pub(crate) id: Option<String>,
+    #[command(flatten)]
+    pub(crate) how: ReverseArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct RedoArgs {
+    #[command(flatten)]
+    pub(crate) how: ReverseArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ReverseArgs {
+    /// Only this file, or what is below this folder; may be given more than once
+    #[arg(long = "path", value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Start relative paths here, and let none leave this folder
+    #[arg(short = 'C', long, value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
+    /// Make one commit of the changed files
+    #[arg(long, value_name = "MESSAGE", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    commit: Option<String>,
+    /// Run no hooks when committing
+    #[arg(long)]
+    no_hooks: bool,
+    /// What power loss may do: `full` and `batch` survive it, `none` is the fastest [default: what the file system needs]
+    #[arg(long, value_name = "LEVEL")]
+    durability: Option<DurabilityArg>,
+    /// Print one JSON object and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print only errors
+    #[arg(short, long)]
+    quiet: bool,
+    /// When to use colours
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    color: ColorArg,
+    /// Wait so many seconds for another run, or for git
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    lock_timeout: u64,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct LogArgs {
+    /// A folder of the work tree
+    #[arg(short = 'C', long, value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
+    /// Remove operations that are not to be kept any longer, and list nothing
+    #[arg(long)]
+    pub(crate) prune: bool,
+    /// Print one JSON object a line
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// With --prune, wait so many seconds for another run
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    pub(crate) lock_timeout: u64,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ShowArgs {
+    /// The operation; its id may be cut short
+    pub(crate) id: String,
+    /// A folder of the work tree
+    #[arg(short = 'C', long, value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
+    /// Show what it changed in the files too
+    #[arg(long)]
+    pub(crate) diff: bool,
+    /// Print one JSON object and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// When to use colours
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    color: ColorArg,
+}
+
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum FormatArg {
     Auto,
@@ -216,11 +305,7 @@ impl ApplyArgs {
             },
             record: self.record(),
             hooks: if self.no_hooks { Hooks::Skip } else { Hooks::Run },
-            durability: self.durability.map(|level| match level {
-                DurabilityArg::Full => Durability::Full,
-                DurabilityArg::Batch => Durability::Batch,
-                DurabilityArg::None => Durability::None,
-            }),
+            durability: self.durability.map(DurabilityArg::level),
             lock_timeout: Duration::from_secs(self.lock_timeout),
             diff: if show_diff && !self.json && !self.quiet { Diff::Make } else { Diff::Skip },
         }
@@ -236,16 +321,61 @@ impl ApplyArgs {
     }
 
     pub(crate) fn style(&self) -> Style {
-        let color = match self.color {
-            ColorArg::Auto => anstream::ColorChoice::Auto,
-            ColorArg::Always => anstream::ColorChoice::Always,
-            ColorArg::Never => anstream::ColorChoice::Never,
-        };
-        Style { color, quiet: self.quiet }
+        Style { color: self.color.choice(), quiet: self.quiet }
     }
 
     pub(crate) fn wants_progress(&self) -> bool {
         !(self.no_progress || self.json || self.quiet) && std::io::stderr().is_terminal()
+    }
+}
+
+impl ReverseArgs {
+    pub(crate) fn options(&self) -> undo::Options {
+        let given = |message: &String| Some(message.clone()).filter(|m| !m.is_empty());
+        let spelled = |path: &PathBuf| BatchPath {
+            written: Vec::from_path_lossy(path).into_owned().into(),
+            base: PathBase::Current,
+        };
+        undo::Options {
+            paths: self.paths.iter().map(spelled).collect(),
+            commit: self
+                .commit
+                .as_ref()
+                .map_or(undo::Commit::No, |message| undo::Commit::Yes(given(message))),
+            hooks: if self.no_hooks { Hooks::Skip } else { Hooks::Run },
+            durability: self.durability.map(DurabilityArg::level),
+            lock_timeout: Duration::from_secs(self.lock_timeout),
+        }
+    }
+
+    pub(crate) fn style(&self) -> Style {
+        Style { color: self.color.choice(), quiet: self.quiet }
+    }
+}
+
+impl ShowArgs {
+    pub(crate) fn style(&self) -> Style {
+        Style { color: self.color.choice(), quiet: false }
+    }
+}
+
+impl DurabilityArg {
+    fn level(self) -> Durability {
+        match self {
+            Self::Full => Durability::Full,
+            Self::Batch => Durability::Batch,
+            Self::None => Durability::None,
+        }
+    }
+}
+
+impl ColorArg {
+    fn choice(self) -> anstream::ColorChoice {
+        match self {
+            Self::Auto => anstream::ColorChoice::Auto,
+            Self::Always => anstream::ColorChoice::Always,
+            Self::Never => anstream::ColorChoice::Never,
+        }
     }
 }
 

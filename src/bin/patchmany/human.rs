@@ -3,7 +3,9 @@
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Effects, Style as Paint};
 use bstr::ByteSlice;
-use patchmany::report::{ErrorReport, FileReport, Mode, Outcome, PathReport, Report, WarningReport};
+use patchmany::report::{
+    ErrorReport, FileReport, Mode, OperationReport, Outcome, PathReport, Report, ShownReport, WarningReport,
+};
 use patchmany::transaction::{Pending, RecoveryOutcome, TreeState};
 use std::io::{self, Write};
 
@@ -55,6 +57,62 @@ pub(crate) fn pending(found: &[Pending], as_json: bool) {
             return;
         }
     }
+}
+
+/// An operation has not ended, and this command does not end it.
+pub(crate) fn interrupted() {
+    // With standard error closed there is nobody to tell.
+    let _ = writeln!(
+        io::stderr(),
+        "warning: an operation is running, or was interrupted; patchmany recover --list shows it"
+    );
+}
+
+/// Operations: a line each.
+pub(crate) fn operations(log: &[OperationReport]) {
+    let mut out = io::stdout().lock();
+    // A closed pipe ends the listing quietly.
+    let _ = log.iter().try_for_each(|one| writeln!(out, "{}", operation_line(one)));
+}
+
+/// An operation with its files, and the diff where there is one.
+pub(crate) fn operation(shown: &ShownReport, style: &Style) {
+    let mut out = AutoStream::new(io::stdout(), style.color).lock();
+    // A closed pipe ends the output quietly.
+    let _ = write_operation(&mut out, shown);
+}
+
+fn write_operation(out: &mut impl Write, operation: &ShownReport) -> io::Result<()> {
+    writeln!(out, "{BOLD}{}{BOLD:#}", operation_line(&operation.operation))?;
+    for file in &operation.paths {
+        match operation.not_shown.contains(&file.path) {
+            true => writeln!(out, " {} ({})", shown(&file.path), file.action)?,
+            false => writeln!(out, " {}", summary_line(file))?,
+        }
+    }
+    let Some(diff) = &operation.diff else { return Ok(()) };
+    write_diff(out, &diff.0)?;
+    for path in &operation.not_shown {
+        writeln!(out, "{}: its version after the operation is gone; no diff", shown(path))?;
+    }
+    Ok(())
+}
+
+fn operation_line(one: &OperationReport) -> String {
+    let files = if one.files == 1 { "file" } else { "files" };
+    let mut line = format!("{} {} {:5} {} {files}", one.id, one.time, one.command, one.files);
+    if let Some(undone) = &one.undoes {
+        line.push_str(&format!(" of {undone}"));
+    }
+    if let Some(git) = &one.git {
+        line.push_str(&format!("; {} {}", git.record, git.commit.get(..12).unwrap_or(&git.commit)));
+    }
+    match one.undone {
+        "yes" => line.push_str("; undone"),
+        "partly" => line.push_str("; partly undone"),
+        _ => {}
+    }
+    line
 }
 
 /// The report for people, with the diff of a check.

@@ -3,6 +3,7 @@
 mod args;
 #[cfg(feature = "search")]
 mod find;
+mod history;
 mod human;
 mod look;
 mod progress;
@@ -34,6 +35,10 @@ fn run(cli: Cli) -> ExitCode {
         Command::Apply(args) => apply_batch(&args),
         Command::Check(args) => check(&args),
         Command::Recover(args) => recover(&args),
+        Command::Undo(args) => history::undo(&args),
+        Command::Redo(args) => history::redo(&args),
+        Command::Log(args) => history::log(&args),
+        Command::Show(args) => history::show(&args),
         Command::Read(args) => look::read(&args),
         #[cfg(feature = "search")]
         Command::Glob(args) => find::glob(&args),
@@ -61,6 +66,8 @@ fn mode_of_arguments() -> Mode {
     match std::env::args_os().nth(1) {
         Some(command) if command == "check" => Mode::Check,
         Some(command) if command == "recover" => Mode::Recover,
+        Some(command) if command == "undo" => Mode::Undo,
+        Some(command) if command == "redo" => Mode::Redo,
         Some(command) if command == "read" => Mode::Read,
         Some(command) if command == "glob" => Mode::Glob,
         Some(command) if command == "grep" => Mode::Grep,

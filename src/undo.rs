@@ -1,0 +1,304 @@
+//! The commands about the past as functions: `undo` and `redo`, each returning a [`Report`]; `log`, `show` and `prune`.
+
+use crate::apply::{
+    end_interrupted, prune, recorded, refused, reported, tell_finished, tell_recovered, touched,
+};
+use crate::diff::{Contents, counts};
+use crate::disk::{Folders, Node, OsDisk};
+use crate::edit::{BatchPath, RelPath, WarningCode};
+use crate::error::Error;
+use crate::git::{self, CommitOptions, CommitRecorder, Hooks};
+use crate::history::{About, HistoryError, Log, Past, Retention, Reversal, Wanted};
+use crate::plan::{FileAction, LastLink, Plan, PlannedFile, Resolved, Sink, Source, Start, WorkTree};
+use crate::report::{
+    Mode, OperationReport, Outcome, PathReport, Report, ShownReport, WarningReport, Written,
+};
+use crate::transaction::{Decide, Durability, Ground, OperationId, Staging, Stop, TreeState};
+use crate::workspace::Workspace;
+use bstr::ByteSlice;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How an operation is taken back.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// These paths only, as a person spells them; empty for all.
+    pub paths: Vec<BatchPath>,
+    /// Whether a commit records it.
+    pub commit: Commit,
+    /// Whether hooks run then.
+    pub hooks: Hooks,
+    /// What power loss may do; `None` takes what fits the file systems.
+    pub durability: Option<Durability>,
+    /// How long to wait for locks.
+    pub lock_timeout: Duration,
+}
+
+/// Whether an undo is committed.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub enum Commit {
+    /// The files change, and nothing else.
+    #[default]
+    No,
+    /// One commit of the changed files, with this message or one that names the operation.
+    Yes(Option<String>),
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            paths: Vec::new(),
+            commit: Commit::No,
+            hooks: Hooks::Run,
+            durability: None,
+            lock_timeout: Duration::from_secs(10),
+        }
+    }
+}
+
+/// Which operation to take back.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Which {
+    /// The newest that is not undone.
+    Newest,
+    /// The newest undo that only undos and redos have followed.
+    NewestUndo,
+    /// The one with this id, or the only one whose id begins so.
+    Id(String),
+}
+
+/// Takes an operation back, or an undo: all of it, or the wanted paths. Whatever is not as the operation left it stops it.
+pub fn undo(workspace: &Workspace, which: &Which, options: &Options, stop: &Stop) -> Report {
+    let mode = if *which == Which::NewestUndo { Mode::Redo } else { Mode::Undo };
+    reported(mode, |report| {
+        let folders = workspace.folders()?;
+        let wanted = wanted(workspace, &folders, &options.paths)?;
+        if options.commit != Commit::No && workspace.repo().is_none() {
+            return Err(Error::Usage("there is no git repository here to record in".to_owned()));
+        }
+        let Some(store) = workspace.existing_store()? else { return Err(nothing(which).into()) };
+        let ground = Ground { folders: &folders, store: &store };
+        let _lock = store.lock(options.lock_timeout)?;
+        tell_recovered(report, &end_interrupted(workspace, ground, Decide::Carefully)?);
+        let log = Log::read(&store)?;
+        let past = match which {
+            Which::Newest => log.to_undo()?,
+            Which::NewestUndo => log.to_redo()?,
+            Which::Id(text) => log.find(text)?,
+        };
+        Undoing { workspace, options, ground, past }.run(&wanted, stop, report)
+    })
+}
+
+fn nothing(which: &Which) -> HistoryError {
+    match which {
+        Which::Newest => HistoryError::NothingToUndo,
+        Which::NewestUndo => HistoryError::NothingToRedo,
+        Which::Id(text) => HistoryError::NoOperation(text.clone()),
+    }
+}
+
+/// The wanted paths, canonical. Nothing need stand there.
+fn wanted(workspace: &Workspace, folders: &Folders<OsDisk>, paths: &[BatchPath]) -> Result<Wanted, Error> {
+    if paths.is_empty() {
+        return Ok(Wanted::All);
+    }
+    let rules = workspace.rules();
+    let start = Start { base: workspace.base().clone(), within: workspace.within().clone() };
+    let source = WorkTree::new(folders, workspace.spellings(), start, &*rules);
+    let mut found = Vec::new();
+    let mut refusals = Vec::new();
+    for path in paths {
+        match source.resolve(path, LastLink::Keep) {
+            Ok(target) => found.push(target.path),
+            Err(refusal) => refusals.push(refusal.on(path.written.as_bstr())),
+        }
+    }
+    if refusals.is_empty() {
+        Ok(Wanted::Only(found))
+    } else {
+        Err(Error::Refused { refusals, warnings: Vec::new() })
+    }
+}
+
+/// One undo or redo.
+struct Undoing<'a> {
+    workspace: &'a Workspace,
+    options: &'a Options,
+    ground: Ground<'a, OsDisk>,
+    past: &'a Past<OsDisk>,
+}
+
+impl Undoing<'_> {
+    fn run(&self, wanted: &Wanted, stop: &Stop, report: &mut Report) -> Result<(), Error> {
+        let reversal = Reversal::new(self.ground.folders, self.past, wanted)?;
+        let durability = self.options.durability.map_or_else(|| Durability::fitting(self.ground), Ok)?;
+        let staging = Staging::reversing(self.ground, durability, reversal.operation())?;
+        let id = staging.id().clone();
+        let mut plan = Plan::default();
+        for file in reversal.files() {
+            let file = file?;
+            staging.put_back(&file)?;
+            plan.files.push(planned(&file));
+        }
+        staging.describe(&self.about(&plan).to_bytes())?;
+        report.transaction = Some(id.to_string());
+        let mut recorder = self.recorder(&plan, &id)?;
+        // Keeps git from changing the tree meanwhile, where nobody else holds it.
+        let repo = self.workspace.repo().filter(|_| recorder.is_none());
+        let _guard = repo.and_then(|repo| git::guard_index(repo, id.as_str()));
+        let committed = staging.seal()?.swap(stop)?.commit(recorder.as_mut())?;
+        report.list(&plan, Written::Yes);
+        (report.applied, report.outcome, report.tree) = (true, Outcome::Applied, TreeState::Applied);
+        let finished = committed.finish(recorder.as_mut());
+        self.tell_record(recorder.is_some(), report);
+        report.git = recorder.and_then(|r| r.recorded()).map(|r| recorded("commit", r));
+        tell_finished(report, finished);
+        prune(self.workspace, self.ground, report);
+        Ok(())
+    }
+
+    /// Moves are kept the other way round, where both ends went back.
+    fn about(&self, plan: &Plan) -> About {
+        let has = |path: &RelPath| plan.files.iter().any(|file| file.path == *path);
+        let moves = self.past.about.moves.iter().filter(|(from, to)| has(from) && has(to));
+        About {
+            command: self.past.about.command.reversed(),
+            bytes: About::batch(plan).bytes,
+            undoes: Some(self.past.id().clone()),
+            moves: moves.map(|(from, to)| (to.clone(), from.clone())).collect(),
+        }
+    }
+
+    fn recorder(&self, plan: &Plan, id: &OperationId) -> Result<Option<CommitRecorder>, Error> {
+        let (Commit::Yes(message), Some(repo)) = (&self.options.commit, self.workspace.repo()) else {
+            return Ok(None);
+        };
+        let word = self.past.about.command.reversed().as_str();
+        let named = || format!("patchmany: {word} {}", self.past.id());
+        let options = CommitOptions {
+            message: Some(message.clone().unwrap_or_else(named)),
+            hooks: self.options.hooks,
+            lock_timeout: self.options.lock_timeout,
+            operation_id: id.to_string(),
+        };
+        let recorder = CommitRecorder::begin(repo, &RelPath::root(), options)?;
+        refused(recorder.check(&touched(plan))?)?;
+        Ok(Some(recorder))
+    }
+
+    /// A commit is not taken back with its files, unless a new one is asked for.
+    fn tell_record(&self, recording: bool, report: &mut Report) {
+        if let (Some(made), false) = (&self.past.recorded, recording) {
+            let commit = made.commit.get(..12).unwrap_or(&made.commit);
+            let message = format!(
+                "the files are back as before, the commit {commit} stays; undo --commit makes a new one"
+            );
+            report.warnings.push(WarningReport { code: WarningCode::RecordStays, path: None, message });
+        }
+    }
+}
+
+/// What an undo does to a path, in the words of a plan.
+fn planned(file: &Resolved) -> PlannedFile {
+    let stands = |node: &Node| matches!(node, Node::File { .. } | Node::Link { .. });
+    let action = match (stands(&file.before), stands(&file.after)) {
+        (_, false) => FileAction::Delete,
+        (false, true) => FileAction::Create,
+        _ if file.before.hash().is_some() && file.before.hash() == file.after.hash() => FileAction::Mode,
+        _ => FileAction::Modify,
+    };
+    let bytes = |side: &Option<Arc<[u8]>>| side.clone().unwrap_or_default();
+    let (added, removed) = counts(&bytes(&file.old), &bytes(&file.new));
+    PlannedFile {
+        path: file.path.clone(),
+        from: None,
+        action,
+        before: file.before.clone(),
+        after: file.after.clone(),
+        added,
+        removed,
+        hunks: Vec::new(),
+    }
+}
+
+/// The operations of this work tree, newest first.
+///
+/// # Errors
+/// A state directory that cannot be read.
+pub fn log(workspace: &Workspace) -> Result<Vec<OperationReport>, Error> {
+    let Some(store) = workspace.existing_store()? else { return Ok(Vec::new()) };
+    let log = Log::read(&store)?;
+    Ok(log.newest_first().map(operation).collect())
+}
+
+/// Removes operations that are not to be kept any longer. Returns how many went.
+///
+/// # Errors
+/// A lock that is held, or a state directory that cannot be written.
+pub fn prune_log(workspace: &Workspace, lock_timeout: Duration) -> Result<usize, Error> {
+    let Some(store) = workspace.existing_store()? else { return Ok(0) };
+    let _lock = store.lock(lock_timeout)?;
+    Ok(Retention::configured(workspace.repo()).prune(&store)?)
+}
+
+/// Whether an operation is shown with its diff.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Show {
+    /// Its paths.
+    Paths,
+    /// Its paths and the diff.
+    Diff,
+}
+
+/// The operation with the id `id`, or the only one whose id begins so.
+///
+/// # Errors
+/// An operation that is not there, or a tree that cannot be read.
+pub fn show(workspace: &Workspace, id: &str, what: Show) -> Result<ShownReport, Error> {
+    let Some(store) = workspace.existing_store()? else {
+        return Err(HistoryError::NoOperation(id.to_owned()).into());
+    };
+    let folders = workspace.folders()?;
+    let log = Log::read(&store)?;
+    let past = log.find(id)?;
+    let (mut plan, mut hidden) = (Plan::default(), Vec::new());
+    let contents = Contents::default();
+    for change in past.operation.changes() {
+        let mut file = Resolved {
+            path: change.path.clone(),
+            before: change.before.clone(),
+            after: change.after.clone(),
+            seen: None,
+            old: None,
+            new: None,
+            metadata_from: None,
+        };
+        match log.versions(&folders, past, change)? {
+            Some(known) => {
+                (file.old, file.new) = (known.old.map(Into::into), known.new.map(Into::into));
+            }
+            None => hidden.push(PathReport::from(change.path.as_bstr())),
+        }
+        plan.files.push(planned(&file));
+        // Nothing is ever refused by a map.
+        let _ = contents.put(&file);
+    }
+    let mut report = Report::new(Mode::Check);
+    report.list(&plan, Written::Yes);
+    plan.files.retain(|file| !hidden.iter().any(|path| path.0 == *file.path.as_bstr()));
+    let diff = (what == Show::Diff).then(|| PathReport(contents.diff(&plan).into()));
+    Ok(ShownReport { operation: operation(past), paths: report.files, diff, not_shown: hidden })
+}
+
+fn operation(past: &Past<OsDisk>) -> OperationReport {
+    OperationReport {
+        id: past.id().to_string(),
+        time: past.id().time(),
+        command: past.about.command.as_str(),
+        files: past.operation.changes().len(),
+        git: past.recorded.clone().map(|r| recorded("commit", r)),
+        undoes: past.about.undoes.as_ref().map(ToString::to_string),
+        undone: past.undone().as_str(),
+    }
+}

@@ -1,0 +1,4 @@
+//! The past: undo, redo, log and show, as people and programs meet them.
+
+mod log;
+mod undo;
