@@ -1,4 +1,5 @@
 //! The past: undo, redo, log and show, as people and programs meet them.
 
+mod faults;
 mod log;
 mod undo;
