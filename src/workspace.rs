@@ -131,7 +131,7 @@ impl Workspace {
 
     /// The snapshot store, made when missing, bounded as git's configuration says.
     pub(crate) fn snapshots(&self) -> Result<Snapshots<OsDisk>, Error> {
-        let most = self.repo.as_ref().and_then(|repo| repo.number("patchmany.snapshotSize"));
+        let most = self.repo.as_ref().and_then(|repo| repo.config_number("patchmany.snapshotSize"));
         let dir = self.store()?.folder("snapshots".into()).map_err(Error::io("open the snapshot store"))?;
         Ok(Snapshots::new(OsDisk, dir, most.unwrap_or(MOST_KEPT)))
     }

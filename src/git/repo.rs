@@ -100,12 +100,6 @@ impl Repo {
         &self.git_dir
     }
 
-    /// The number that git's configuration gives for `key`; suffixes `k`, `m` and `g` count. `None` where it gives none.
-    pub fn number(&self, key: &str) -> Option<u64> {
-        let number = self.shared.to_thread_local().config_snapshot().integer(key)?;
-        u64::try_from(number).ok()
-    }
-
     /// Whether `GIT_INDEX_FILE` is set: somebody else's commit is being made.
     pub fn in_hook(&self) -> bool {
         self.in_hook
