@@ -103,7 +103,7 @@ fn wanted(workspace: &Workspace, folders: &Folders<OsDisk>, paths: &[BatchPath])
     if paths.is_empty() {
         return Ok(Wanted::All);
     }
-    let rules = workspace.rules();
+    let rules = workspace.rules(None)?;
     let start = Start { base: workspace.base().clone(), within: workspace.within().clone() };
     let source = WorkTree::new(folders, workspace.spellings(), start, &*rules);
     let mut found = Vec::new();
