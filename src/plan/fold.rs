@@ -30,6 +30,8 @@ fn push(folded: &mut String, c: char) {
 /// bytes are joined.
 pub(super) fn aligned(a: &str, b: &str) -> Vec<(Range<usize>, Range<usize>)> {
     let mut pairs: Vec<(Range<usize>, Range<usize>)> = Vec::new();
+    // Whether the last pair has the same bytes on both sides.
+    let mut alike = false;
     let (mut left, mut right) = (Parts::new(a), Parts::new(b));
     loop {
         let (from_a, from_b) = (left.at, right.at);
@@ -43,11 +45,12 @@ pub(super) fn aligned(a: &str, b: &str) -> Vec<(Range<usize>, Range<usize>)> {
             }
         }
         let (one, other) = (from_a..left.at, from_b..right.at);
-        let same = |(o, r): &(Range<usize>, Range<usize>)| a[o.clone()] == b[r.clone()];
-        match pairs.last_mut().filter(|last| same(last) && a[one.clone()] == b[other.clone()]) {
+        let same = a[one.clone()] == b[other.clone()];
+        match pairs.last_mut().filter(|_| alike && same) {
             Some(last) => (last.0.end, last.1.end) = (one.end, other.end),
             None => pairs.push((one, other)),
         }
+        alike = same;
     }
 }
 

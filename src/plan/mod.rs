@@ -46,6 +46,8 @@ mod view;
 mod work_tree;
 
 #[cfg(test)]
+mod cost_tests;
+#[cfg(test)]
 mod place_tests;
 #[cfg(test)]
 mod tests;
