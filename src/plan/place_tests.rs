@@ -1,10 +1,13 @@
 //! Hunks against one text: the pass and the notes of each and the bytes afterwards, or the refusals.
 
 use super::applied::Applied;
+use super::equality::Key;
 use super::rules::Rules;
 use super::step::{StepDone, run};
 use super::{Options, Refusal};
-use crate::edit::{Code, Format, Hunk, LineHunk, Locator, Occurrence, Origin, Row, Step};
+use crate::edit::{Code, Format, Hunk, LineHunk, Locator, Occurrence, Origin, Row, Step, WarningCode};
+use proptest::collection::vec;
+use proptest::prelude::*;
 
 fn hunk(locator: Locator) -> Hunk {
     Hunk { locator, occurrence: Occurrence::Once, origin: Origin { entry: 1, hunk: 1, line: 1 } }
@@ -256,5 +259,47 @@ fn a_hunk_that_has_been_applied_is_told_or_left_out() {
     }
     for (file, hunk) in [("alpha\nother\n", lines(" alpha|-beta")), ("new\nnew\n", lines("-old|+new"))] {
         refused(file, vec![hunk], &[Code::NoMatch]);
+    }
+}
+
+/// Lines with blanks, tabs and typography that fold into one another, so that loose passes find something.
+fn any_line() -> impl Strategy<Value = String> {
+    ("[ \t]{0,3}", "(key|val|“a”|\"a\"|é|e\u{301}|\\}|)", "[ ]{0,1}").prop_map(|(a, b, c)| a + &b + &c)
+}
+
+fn any_row() -> impl Strategy<Value = Row> {
+    (0..3, any_line()).prop_map(|(kind, line)| match kind {
+        0 => Row::Keep(line.as_str().into()),
+        1 => Row::Remove(line.as_str().into()),
+        _ => Row::Add(line.as_str().into()),
+    })
+}
+
+fn body(line: &str) -> Vec<u8> {
+    Key::Body.of(line.as_bytes()).into_owned()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3000))]
+
+    /// No panic; what is accepted stands there under the loosest equality, and all bytes outside its lines stay.
+    #[test]
+    fn an_accepted_hunk_replaces_lines_equal_to_its_old_text(
+        lines in vec((any_line(), prop_oneof![Just("\n"), Just("\r\n")]), 0..12),
+        rows in vec(any_row(), 1..5),
+    ) {
+        let file: String = lines.iter().map(|(line, end)| format!("{line}{end}")).collect();
+        let hunk = LineHunk { rows, ..LineHunk::default() };
+        let old: Vec<Vec<u8>> = hunk.old_rows().map(|row| body(row)).collect();
+        let Ok(done) = place(&file, vec![super::place_tests::hunk(Locator::Lines(hunk))]) else { return Ok(()) };
+        let placed = &done.hunks[0];
+        prop_assume!(placed.pass != "insert");
+        let (first, last) = (placed.old_lines.first - 1, placed.old_lines.last);
+        let stands: Vec<Vec<u8>> = lines[first..last].iter().map(|(line, _)| body(line)).collect();
+        let dropped = placed.notes.contains(&WarningCode::EdgeBlankDropped);
+        prop_assert!(stands == old || dropped && old.windows(stands.len()).any(|part| part == stands));
+        let span = |part: &[(String, &str)]| part.iter().map(|(l, e)| format!("{l}{e}")).collect::<String>();
+        prop_assert!(done.bytes.starts_with(span(&lines[..first]).as_bytes()));
+        prop_assert!(done.bytes.ends_with(span(&lines[last..]).as_bytes()));
     }
 }
