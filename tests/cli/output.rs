@@ -29,6 +29,8 @@ fn an_apply_prints_a_summary() {
     assert_eq!((again.code, again.out.starts_with("nothing to do")), (0, true), "{again:?}");
     let quiet = repo.run(&["apply", "-q"], patches(&[("a.txt", "1", "one")]));
     assert_eq!((quiet.code, &*quiet.out, &*quiet.err), (0, "", ""));
+    let one = repo.run(&["apply"], patches(&[("a.txt", "one", "1\nI")]));
+    assert!(one.out.ends_with("1 file changed, 2 insertions(+), 1 deletion(-)\n"), "{one:?}");
 }
 
 #[test]

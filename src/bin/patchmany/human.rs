@@ -140,8 +140,7 @@ fn write_errors(err: &mut impl Write, report: &Report) -> io::Result<()> {
     if report.errors.is_empty() {
         return Ok(());
     }
-    let count = report.errors.len();
-    let errors = if count == 1 { "1 error".to_owned() } else { format!("{count} errors") };
+    let errors = counted(report.errors.len(), "error");
     let state = match (report.tree, report.outcome) {
         (TreeState::Untouched, Outcome::Interrupted) => "interrupted: nothing was written".to_owned(),
         (TreeState::Untouched, _) => format!("nothing was written: {errors}"),
@@ -249,16 +248,22 @@ fn write_summary(out: &mut impl Write, report: &Report) -> io::Result<()> {
         writeln!(out, " {}", summary_line(file))?;
     }
     let stats = report.stats;
-    let files = if stats.files == 1 { "file" } else { "files" };
-    write!(
-        out,
-        "{} {files} changed, {} insertions(+), {} deletions(-)",
-        stats.files, stats.added, stats.removed
-    )?;
+    let (files, added, removed) = (
+        counted(stats.files, "file"),
+        counted(stats.added, "insertion"),
+        counted(stats.removed, "deletion"),
+    );
+    write!(out, "{files} changed, {added}(+), {removed}(-)")?;
     match &report.git {
         Some(git) => writeln!(out, "; {} {}", git.record, git.commit.get(..12).unwrap_or(&git.commit)),
         None => writeln!(out),
     }
+}
+
+/// `1 file`, `2 files`.
+fn counted(count: usize, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{plural}")
 }
 
 fn summary_line(file: &FileReport) -> String {
