@@ -31,7 +31,7 @@ impl Workspace {
     /// A folder that is none, or that lies in a git directory; a repository that must not be used.
     pub fn discover(current: &Path, start: Option<&Path>) -> Result<Self, Error> {
         let asked = start.map_or_else(|| current.to_owned(), |start| current.join(start));
-        let real = fs_err::canonicalize(&asked).map_err(Error::io("open the root"))?;
+        let real = fs_err::canonicalize(&asked).map_err(no_root)?;
         if !real.is_dir() {
             return Err(Error::Usage(format!("{} is not a folder", asked.display())));
         }
@@ -145,6 +145,16 @@ impl Workspace {
         let home = home.ok_or_else(|| Error::Usage(none.to_owned()))?;
         let root = Vec::from_path_lossy(&self.root).into_owned();
         Ok(home.join("patchmany").join(Hash::of(&root).to_string()))
+    }
+}
+
+/// A root that is not there was asked for by mistake; anything else is a failure.
+fn no_root(error: io::Error) -> Error {
+    match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
+            Error::Usage(format!("cannot open the root: {error}"))
+        }
+        _ => Error::io("open the root")(error),
     }
 }
 

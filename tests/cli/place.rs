@@ -36,7 +36,8 @@ fn the_root_option_says_where_paths_start_and_end() {
     check("", &["-C", "src"], &one, 0, &["src/a.txt"]);
     check("src/deep", &["-C", ".."], &one, 0, &["src/a.txt"]);
     check("", &["-C", "src"], &patches(&[("../a.txt", "one", "1")]), 1, &[]);
-    check("", &["-C", "nowhere"], &one, 1, &[]);
+    check("", &["-C", "nowhere"], &one, 2, &[]);
+    check("", &["-C", "a.txt/x"], &one, 2, &[]);
 }
 
 #[test]
