@@ -105,10 +105,11 @@ fn is_json(text: &str) -> bool {
     }
 }
 
-/// `[path]` or `[path#hex]` as a whole line.
+/// `[path]` or `[path#hex]` as a whole line. A JSON array of several elements is none, whatever they are.
 fn is_hashline_header(line: &str) -> bool {
     let inner = line.strip_prefix('[').and_then(|l| l.strip_suffix(']'));
-    inner.is_some_and(|inner| !inner.trim().is_empty() && !inner.contains(['{', '"', '[', ']']))
+    let several = || serde_json::from_str::<Vec<serde::de::IgnoredAny>>(line).is_ok_and(|all| all.len() > 1);
+    inner.is_some_and(|inner| !inner.trim().is_empty() && !inner.contains(['{', '"', '[', ']'])) && !several()
 }
 
 /// Rule 3: an envelope, maybe behind a heredoc opener; what it holds.

@@ -54,6 +54,8 @@ fn broken_batches() {
     check(serde_json::json!([{"path": "a.txt", "text": "1"}]).to_string(), &parse());
     check(serde_json::json!([{"file": "a.txt", "patch": block("one", "1")}]).to_string(), &parse());
     check("[1]", &parse());
+    check("[1, null]", &Expected { code: 2, errors: &["parse", "parse"] });
+    check("[1.5, [], true]\n", &Expected { code: 2, errors: &["parse", "parse"] });
 }
 
 #[test]
