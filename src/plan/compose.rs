@@ -9,7 +9,7 @@ use crate::disk::Node;
 use crate::edit::{
     Action, Code, Existing, FileOperation, Hash, Mode, Precondition, RelPath, Step, Warning, WarningCode,
 };
-use bstr::ByteSlice;
+use bstr::{BString, ByteSlice};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -309,7 +309,8 @@ impl<'a> Composer<'a> {
 
     /// Puts a file, with the mode that the entry names.
     fn put(&mut self, entry: &Entry<'_>, path: &RelPath, content: Content) -> Result<(), Refusal> {
-        let now = mode::made(self.source, path, content, entry.operation.mode)?;
+        let now = mode::made(self.source, path, content, entry.operation.mode)
+            .map_err(|refusal| refusal.on(written(entry, path)))?;
         self.tree.touch(path, entry.operation.origin.entry)?.now = now;
         Ok(())
     }
@@ -330,6 +331,15 @@ enum Standing {
     In(FileOperation),
     /// Nothing: a section of its file is refused.
     Refused,
+}
+
+/// The path of `entry` that `path` stands for, as the batch writes it.
+fn written(entry: &Entry<'_>, path: &RelPath) -> BString {
+    let to = entry.to.as_ref().filter(|to| to.path == *path);
+    match (&entry.operation.action, to) {
+        (Action::Rename { to, .. } | Action::Copy { to, .. }, Some(_)) => to.written.clone(),
+        _ => entry.operation.path.written.clone(),
+    }
 }
 
 fn exists(path: &RelPath) -> Refusal {

@@ -11,8 +11,8 @@ pub trait Source: Sync {
     /// Resolves a path as the batch spells it: one file has one canonical path, whatever its spelling.
     ///
     /// # Errors
-    /// `outside-root`, `protected-path`, or `not-regular` for a link that leads nowhere. Entry and line are added
-    /// by the caller.
+    /// `outside-root`, `protected-path`, or `not-regular` for a link that leads nowhere. Entry, line and path are added
+    /// by the caller: the path as the batch writes it, so that a program finds its entry.
     fn resolve(&self, written: &BatchPath, last: LastLink) -> Result<Target, Refusal>;
 
     /// What stands at `path`; `None` when nothing does, or when a parent is no folder.

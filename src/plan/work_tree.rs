@@ -175,8 +175,7 @@ impl<D: Disk> WorkTree<'_, D> {
         }
         let here = walk.at.join(name.as_bstr()).map_err(|e| Refusal::new(Code::Usage, e.to_string()))?;
         if is_git_name(name.as_ref()) {
-            let message = "the path belongs to git";
-            return Err(Refusal::new(Code::ProtectedPath, message).on(here.as_bstr()));
+            return Err(Refusal::new(Code::ProtectedPath, format!("{here} belongs to git")));
         }
         let at_end = walk.todo.iter().all(|n| n.is_empty() || n == ".");
         match self.look(&here).map_err(|e| cannot_look(&here, &e))? {
@@ -214,7 +213,7 @@ impl<D: Disk> WorkTree<'_, D> {
 }
 
 fn cannot_look(path: &RelPath, error: &io::Error) -> Refusal {
-    Refusal::new(Code::Io, format!("cannot look at {path}: {error}")).on(path.as_bstr())
+    Refusal::new(Code::Io, format!("cannot look at {path}: {error}"))
 }
 
 impl<D: Disk> WorkTree<'_, D> {
@@ -239,7 +238,7 @@ impl<D: Disk> WorkTree<'_, D> {
             return Err(outside("the path lies outside the root"));
         }
         if let Some(why) = self.rules.protects(&path) {
-            return Err(Refusal::new(Code::ProtectedPath, why).on(path.as_bstr()));
+            return Err(Refusal::new(Code::ProtectedPath, why));
         }
         if let Some(link) = via.as_ref().filter(|_| !path.is_root())
             && self.stat(&path).map_err(|e| cannot_look(&path, &e))?.is_none()

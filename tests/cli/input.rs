@@ -67,6 +67,29 @@ fn paths_that_are_not_ours() {
     check(patches(&[("src/.GIT/config", "bare", "1")]), &refused(&["protected-path"]));
 }
 
+/// Refused with the path as the batch writes it, and with words that name what stands in the way.
+#[track_caller]
+fn names(path: &str, code: &str, message: &str) {
+    let repo = TestRepo::new(&[("sub/a.txt", "one\n")]);
+    for (link, target) in [("in", "sub/../.git"), ("out", "/etc"), ("loop", "loop"), ("gone", "nowhere")] {
+        std::os::unix::fs::symlink(target, repo.path(link)).unwrap();
+    }
+    let error = &repo.run(&["apply", "--json"], patches(&[(path, "one", "1")])).json()["errors"][0];
+    assert_eq!((&error["path"], &error["code"]), (&path.into(), &code.into()), "{error}");
+    assert!(error["message"].as_str().unwrap().contains(message), "{error}");
+}
+
+#[test]
+fn refused_paths_are_told_as_the_batch_writes_them() {
+    names("./.git/config", "protected-path", ".git belongs to git");
+    names("sub//.GIT/config", "protected-path", "sub/.GIT belongs to git");
+    names("in/config", "protected-path", ".git belongs to git");
+    names("./../a.txt", "outside-root", "outside the root");
+    names("./out/hostname", "outside-root", "out of the root");
+    names("./loop", "not-regular", "loop leads in a loop");
+    names("./gone", "not-regular", "gone leads to nowhere");
+}
+
 #[test]
 fn targets_that_are_no_text() {
     check(patches(&[("src", "one", "1")]), &refused(&["not-regular"]));
