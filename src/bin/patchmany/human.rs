@@ -248,11 +248,8 @@ fn write_summary(out: &mut impl Write, report: &Report) -> io::Result<()> {
         writeln!(out, " {}", summary_line(file))?;
     }
     let stats = report.stats;
-    let (files, added, removed) = (
-        counted(stats.files, "file"),
-        counted(stats.added, "insertion"),
-        counted(stats.removed, "deletion"),
-    );
+    let (files, added, removed) =
+        (counted(stats.files, "file"), counted(stats.added, "insertion"), counted(stats.removed, "deletion"));
     write!(out, "{files} changed, {added}(+), {removed}(-)")?;
     match &report.git {
         Some(git) => writeln!(out, "; {} {}", git.record, git.commit.get(..12).unwrap_or(&git.commit)),
