@@ -59,12 +59,8 @@ pub(super) fn before_swap<D: Disk + Clone>(
     if !durability.syncs() {
         return Ok(());
     }
-    if !durability.one_by_one(prepared.journal.entries.len()) {
-        let whole = prepared.stages.iter().try_for_each(|stage| disk.sync_all(&stage.dir));
-        match whole {
-            Err(e) if e.kind() == io::ErrorKind::Unsupported => {}
-            done => return done,
-        }
+    if !durability.one_by_one(prepared.journal.entries.len()) && sync_systems(disk, &prepared.stages)? {
+        return Ok(());
     }
     for entry in &prepared.journal.entries {
         if matches!(entry.after, Node::File { .. }) {
@@ -76,18 +72,22 @@ pub(super) fn before_swap<D: Disk + Clone>(
     disk.sync_dir(state)
 }
 
+/// Syncs the file systems of all staging folders as wholes; `false` where the system has no such call.
+fn sync_systems<D: Disk>(disk: &D, stages: &[Stage<D>]) -> io::Result<bool> {
+    match stages.iter().try_for_each(|stage| disk.sync_all(&stage.dir)) {
+        Err(e) if e.kind() == io::ErrorKind::Unsupported => Ok(false),
+        done => done.map(|()| true),
+    }
+}
+
 /// Barrier B2: every rename is on the medium before COMMIT is.
 pub(super) fn after_swap<D: Disk + Clone>(disk: &D, prepared: &Prepared<'_, D>) -> io::Result<()> {
     let durability = prepared.durability;
     if !durability.syncs() {
         return Ok(());
     }
-    if !durability.one_by_one(prepared.journal.entries.len()) {
-        let whole = prepared.stages.iter().try_for_each(|stage| disk.sync_all(&stage.dir));
-        match whole {
-            Err(e) if e.kind() == io::ErrorKind::Unsupported => {}
-            done => return done,
-        }
+    if !durability.one_by_one(prepared.journal.entries.len()) && sync_systems(disk, &prepared.stages)? {
+        return Ok(());
     }
     sync_folders(prepared.ground, &prepared.stages, &prepared.journal)
 }
