@@ -30,17 +30,11 @@ impl IndexLock {
             next: near.join(format!("index-{operation}")),
             index,
         };
-        let begun = Instant::now();
-        let mut pause = Duration::from_millis(10);
-        while !held.try_take(&folder.join(format!("lock-{operation}")))? {
-            let left = timeout.saturating_sub(begun.elapsed());
-            if left.is_zero() {
-                let (path, holder) = (held.lock.clone(), holder(&held.lock));
-                std::mem::forget(held);
-                return Err(GitError::Locked { path, holder });
-            }
-            std::thread::sleep(pause.min(left));
-            pause = (pause * 2).min(Duration::from_millis(200));
+        let draft = folder.join(format!("lock-{operation}"));
+        if !wait(timeout, || held.try_take(&draft))? {
+            let error = locked(&held.lock);
+            std::mem::forget(held);
+            return Err(error);
         }
         Ok(held)
     }
@@ -65,25 +59,9 @@ impl IndexLock {
             return Ok(true);
         }
         fs_err::write(draft, &self.content)?;
-        let linked = std::fs::hard_link(draft, &self.lock);
+        let taken = appear(draft, &self.lock, &self.content);
         let _ = std::fs::remove_file(draft);
-        match linked {
-            Ok(()) => Ok(true),
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
-            Err(_) => self.create(),
-        }
-    }
-
-    /// Where hard links cannot be made.
-    fn create(&self) -> Result<bool, GitError> {
-        match fs_err::OpenOptions::new().write(true).create_new(true).open(&self.lock) {
-            Ok(mut file) => {
-                file.write_all(self.content.as_bytes())?;
-                Ok(true)
-            }
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
-            Err(error) => Err(error.into()),
-        }
+        taken
     }
 }
 
@@ -135,6 +113,52 @@ pub fn remove_own_lock(repo: &Repo, operation_id: &str) -> Result<bool, GitError
     Ok(ours)
 }
 
+/// Tries until `attempt` succeeds, for up to `timeout`; `false` when it never did.
+pub(crate) fn wait(
+    timeout: Duration,
+    mut attempt: impl FnMut() -> Result<bool, GitError>,
+) -> Result<bool, GitError> {
+    let begun = Instant::now();
+    let mut pause = Duration::from_millis(10);
+    while !attempt()? {
+        let left = timeout.saturating_sub(begun.elapsed());
+        if left.is_zero() {
+            return Ok(false);
+        }
+        std::thread::sleep(pause.min(left));
+        pause = (pause * 2).min(Duration::from_millis(200));
+    }
+    Ok(true)
+}
+
+/// Makes `lock` appear in one step with the content of `draft`; `false` when it exists.
+///
+/// Where hard links cannot be made it appears empty and is filled then.
+pub(crate) fn appear(draft: &Path, lock: &Path, content: &str) -> Result<bool, GitError> {
+    match std::fs::hard_link(draft, lock) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
+        Err(_) => create(lock, content),
+    }
+}
+
+/// What to say when `lock` stays taken.
+pub(crate) fn locked(lock: &Path) -> GitError {
+    GitError::Locked { path: lock.to_owned(), holder: holder(lock) }
+}
+
+/// The lock of the file at `path`.
+pub(crate) fn lock_path(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".lock");
+    name.into()
+}
+
+/// Whether the lock holds exactly `content`.
+pub(crate) fn is_ours(lock: &Path, content: &str) -> bool {
+    std::fs::read(lock).is_ok_and(|found| found == content.as_bytes())
+}
+
 /// Refuses an id that could leave our folder when it becomes part of a file name.
 pub(crate) fn check_operation(operation: &str) -> Result<(), GitError> {
     let good = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_');
@@ -173,18 +197,19 @@ fn content(operation: &str) -> String {
     format!("patchmany {operation}\n")
 }
 
-fn lock_path(index: &Path) -> PathBuf {
-    let mut name = index.as_os_str().to_owned();
-    name.push(".lock");
-    name.into()
-}
-
 fn parent(path: &Path) -> &Path {
     path.parent().unwrap_or(Path::new("."))
 }
 
-fn is_ours(lock: &Path, content: &str) -> bool {
-    std::fs::read(lock).is_ok_and(|found| found == content.as_bytes())
+fn create(lock: &Path, content: &str) -> Result<bool, GitError> {
+    match fs_err::OpenOptions::new().write(true).create_new(true).open(lock) {
+        Ok(mut file) => {
+            file.write_all(content.as_bytes())?;
+            Ok(true)
+        }
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(error.into()),
+    }
 }
 
 fn holder(lock: &Path) -> String {
