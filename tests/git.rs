@@ -3,5 +3,7 @@
 mod commit;
 mod differential;
 mod hooks;
+mod killed;
+mod reflog;
 mod stash;
 mod status;

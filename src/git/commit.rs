@@ -177,13 +177,37 @@ impl CommitRecorder {
             Some(lock) => lock,
             None => IndexLock::take(&self.repo, &record.operation, self.options.lock_timeout)?,
         };
-        let moved = move_branch(&local, record)?;
+        let moved = self.move_branch(&local, record)?;
         self.write_index(&local, record, lock)?;
         self.recorded = Some(record.recorded());
         if moved && self.options.hooks == Hooks::Run {
             hook::Hooks::new(&self.repo, &local, &record.operation)?.post_commit();
         }
         Ok(())
+    }
+
+    /// Moves the branch from the old to the new commit; `false` when that was done before.
+    fn move_branch(&self, local: &gix::Repository, record: &Record) -> Result<bool, GitError> {
+        let (step, operation) = (&record.step, &record.operation);
+        step.remove_own_locks(local, operation)?;
+        let current = step.current(local)?;
+        if current == Some(step.to) {
+            return Ok(false);
+        }
+        let draft = self.repo.own_folder()?.join(format!("ref-{operation}"));
+        let taken = if current == step.from.commit {
+            step.take(local, draft.clone(), self.options.lock_timeout)
+        } else {
+            Err(GitError::HeadMoved)
+        };
+        match taken {
+            Err(GitError::HeadMoved) => Err(GitError::RefMoved {
+                reference: step.from.reference().to_owned(),
+                commit: step.to.to_string(),
+                pinned: step.pin(local, operation, draft)?,
+            }),
+            other => other.map(|()| true),
+        }
     }
 
     fn write_index(&self, local: &gix::Repository, record: &Record, lock: IndexLock) -> Result<(), GitError> {
@@ -209,27 +233,6 @@ impl Participant for CommitRecorder {
 
     fn abort(&mut self) {
         self.lock = None;
-    }
-}
-
-/// Moves the branch from the old to the new commit; `false` when that was done before.
-fn move_branch(local: &gix::Repository, record: &Record) -> Result<bool, GitError> {
-    let step = &record.step;
-    step.remove_own_locks(local);
-    let current = step.current(local)?;
-    if current == Some(step.to) {
-        return Ok(false);
-    }
-    let sharing = Sharing::of(local)?;
-    let taken =
-        if current == step.from.commit { step.take(local, sharing) } else { Err(GitError::HeadMoved) };
-    match taken {
-        Err(GitError::HeadMoved) => Err(GitError::RefMoved {
-            reference: step.from.reference().to_owned(),
-            commit: step.to.to_string(),
-            pinned: step.pin(local, &record.operation)?,
-        }),
-        other => other.map(|()| true),
     }
 }
 

@@ -53,6 +53,14 @@ pub enum GitError {
     /// HEAD is not what it was when recording began.
     #[error("HEAD moved while the batch was applied")]
     HeadMoved,
+    /// A new branch would have to be a file and a folder at once.
+    #[error("the branch {reference} cannot be made, since {other} exists")]
+    NameTaken {
+        /// The branch.
+        reference: BString,
+        /// Another reference, above or below it.
+        other: BString,
+    },
     /// The branch moved after the commit point; the commit is kept under another name.
     #[error("{reference} moved meanwhile; the commit {commit} is kept as {pinned}")]
     RefMoved {

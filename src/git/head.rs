@@ -1,12 +1,14 @@
 //! HEAD: where it points, and moving it by compare-and-swap with its reflogs.
+//!
+//! The rehearsal takes no lock, so that a kill before the commit point leaves none behind.
 
 use super::GitError;
-use super::lock::Sharing;
+use super::lock;
+use super::reference::{Place, RefLock};
+use super::reflog::Line;
 use bstr::{BStr, BString, ByteSlice};
 use gix::ObjectId;
-use gix::lock::acquire::Fail;
-use gix::refs::transaction::{PreviousValue, RefEdit};
-use gix::refs::{FullName, Target};
+use gix::refs::FullName;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -54,95 +56,99 @@ impl Head {
 }
 
 impl Step {
-    /// What the moved reference points to now.
+    /// What the moved reference points to now; the null id when that is no commit but another reference.
     pub(crate) fn current(&self, repo: &gix::Repository) -> Result<Option<ObjectId>, GitError> {
-        let read = GitError::gix("read the branch");
-        match &self.from.branch {
-            None => {
-                let head = Head::read(repo)?;
-                Ok(if head.branch.is_none() { head.commit } else { None })
-            }
-            Some(branch) => {
-                let found = repo.try_find_reference(branch.as_ref()).map_err(read)?;
-                Ok(found.and_then(|reference| reference.target().try_id().map(ToOwned::to_owned)))
-            }
-        }
+        let elsewhere = ObjectId::null(self.to.kind());
+        let Some(branch) = &self.from.branch else {
+            let head = Head::read(repo)?;
+            return Ok(if head.branch.is_none() { head.commit } else { Some(elsewhere) });
+        };
+        let found = repo.try_find_reference(branch.as_ref()).map_err(GitError::gix("read the branch"))?;
+        Ok(found.map(|reference| reference.target().try_id().map_or(elsewhere, ToOwned::to_owned)))
     }
 
-    /// Takes the locks, compares, and gives up again: tells now what [`take`](Self::take) would say later.
+    /// Tells now, without a lock, what [`take`](Self::take) would say later.
     pub(crate) fn rehearse(&self, repo: &gix::Repository) -> Result<(), GitError> {
-        self.prepare(repo).map(drop)
-    }
-
-    /// Moves the reference and writes the reflogs of it and of HEAD.
-    pub(crate) fn take(&self, repo: &gix::Repository, sharing: Sharing) -> Result<(), GitError> {
-        let committer = repo.committer().transpose().map_err(GitError::gix("read the committer"))?;
-        let prepared = self.prepare(repo)?;
-        prepared.commit(committer).map_err(GitError::gix("move the branch"))?;
-        let moved = gix::path::from_bstr(self.from.reference()).unwrap_or_default();
-        for folder in [repo.common_dir().to_owned(), repo.common_dir().join("logs")] {
-            let _ = sharing.apply(&folder.join(&moved));
+        if self.current(repo)? != self.from.commit {
+            return Err(GitError::HeadMoved);
+        }
+        if self.from.commit.is_none() {
+            self.check_name(repo)?;
+        }
+        for reference in [self.from.reference(), "HEAD".into()] {
+            let lock = Place::of(repo, reference)?.lock();
+            if !lock::wait(Duration::from_secs(1), || Ok(lock.symlink_metadata().is_err()))? {
+                return Err(lock::locked(&lock));
+            }
         }
         Ok(())
     }
 
+    /// Moves the reference and writes the reflogs of it and of HEAD. The lock is known by the `draft`, a name of ours.
+    pub(crate) fn take(
+        &self,
+        repo: &gix::Repository,
+        draft: PathBuf,
+        timeout: Duration,
+    ) -> Result<(), GitError> {
+        let reference = self.from.reference();
+        let lock = RefLock::take(Place::of(repo, reference)?, self.to, draft, timeout)?;
+        if self.current(repo)? != self.from.commit {
+            return Err(GitError::HeadMoved);
+        }
+        let line = Line::new(repo, self.from.commit, self.to, self.reflog.as_ref())?;
+        line.append(repo, reference)?;
+        if self.from.branch.is_some() && Head::read(repo)?.branch == self.from.branch {
+            line.append(repo, "HEAD".into())?;
+        }
+        lock.publish()
+    }
+
     /// Keeps the commit under a name of ours, so that it is not collected.
-    pub(crate) fn pin(&self, repo: &gix::Repository, operation: &str) -> Result<String, GitError> {
-        let name = format!("refs/patchmany/{operation}");
-        repo.reference(name.as_str(), self.to, PreviousValue::Any, "")
-            .map_err(GitError::gix("keep the commit"))?;
+    pub(crate) fn pin(
+        &self,
+        repo: &gix::Repository,
+        operation: &str,
+        draft: PathBuf,
+    ) -> Result<String, GitError> {
+        let name = pinned(operation);
+        let place = Place::of(repo, name.as_str().into())?;
+        RefLock::take(place, self.to, draft, Duration::from_secs(1))?.publish()?;
         Ok(name)
     }
 
     /// Removes locks that an earlier attempt at this very step left behind when it was killed: they hold the id of
     /// our commit, which nobody else makes.
-    pub(crate) fn remove_own_locks(&self, repo: &gix::Repository) {
-        let ours = format!("{}\n", self.to);
-        let branch =
-            self.from.branch.as_ref().map(|branch| repo.common_dir().join(lock_name(branch.as_bstr())));
-        for lock in [Some(repo.git_dir().join("HEAD.lock")), branch].into_iter().flatten() {
-            if std::fs::read(&lock).is_ok_and(|content| content == ours.as_bytes()) {
-                let _ = std::fs::remove_file(lock);
+    pub(crate) fn remove_own_locks(&self, repo: &gix::Repository, operation: &str) -> Result<(), GitError> {
+        for reference in [self.from.reference(), pinned(operation).as_str().into()] {
+            Place::of(repo, reference)?.remove_own_lock(self.to);
+        }
+        Ok(())
+    }
+
+    /// A new branch cannot lie below another one, nor above.
+    fn check_name(&self, repo: &gix::Repository) -> Result<(), GitError> {
+        let failed = || GitError::gix("look for branches in the way of the new one");
+        let reference = self.from.reference();
+        let taken =
+            |other: &BStr| GitError::NameTaken { reference: reference.to_owned(), other: other.to_owned() };
+        for end in reference.find_iter("/") {
+            let above = reference[..end].as_bstr();
+            let found = FullName::try_from(above).ok().map(|name| repo.try_find_reference(name.as_ref()));
+            if found.transpose().map_err(failed())?.flatten().is_some_and(|f| f.name().as_bstr() == above) {
+                return Err(taken(above));
             }
         }
-    }
-
-    fn prepare<'r>(&self, repo: &'r gix::Repository) -> Result<Prepared<'r>, GitError> {
-        let through_head = Head::read(repo)?.branch == self.from.branch;
-        let expected = match self.from.commit {
-            Some(id) => PreviousValue::MustExistAndMatch(Target::Object(id)),
-            None => PreviousValue::MustNotExist,
-        };
-        let name = if through_head { b"HEAD".as_bstr() } else { self.from.reference() };
-        let name = FullName::try_from(name).map_err(|e| invalid_name(&e))?;
-        let edit = RefEdit::update(name, self.to, expected, self.reflog.clone()).with_deref(through_head);
-        let wait = Fail::AfterDurationWithBackoff(Duration::from_secs(1));
-        repo.refs.transaction().prepare([edit], wait, wait).map_err(|error| self.not_prepared(repo, error))
-    }
-
-    fn not_prepared(&self, repo: &gix::Repository, error: gix::Error) -> GitError {
-        use gix::refs::file::transaction::prepare::{MustNotExist, ReferenceOutOfDate};
-        let moved = error.downcast_any_ref::<ReferenceOutOfDate>().is_some()
-            || error.downcast_any_ref::<MustNotExist>().is_some();
-        if moved {
-            return GitError::HeadMoved;
+        let below = bstr::concat([reference.as_bytes(), b"/"]);
+        let references = repo.references().map_err(failed())?;
+        let mut found = references.prefixed(below.as_bstr()).map_err(failed())?;
+        match found.next() {
+            Some(Ok(other)) => Err(taken(other.name().as_bstr())),
+            _ => Ok(()),
         }
-        if error.is_retryable() {
-            let path = repo.common_dir().join(lock_name(self.from.reference()));
-            return GitError::Locked { path, holder: format!("{error:#}") };
-        }
-        GitError::Gix { doing: "lock the branch", source: Box::new(error) }
     }
 }
 
-type Prepared<'r> = gix::refs::file::Transaction<'r, 'r>;
-
-fn lock_name(reference: &BStr) -> PathBuf {
-    let mut name = reference.to_owned();
-    name.extend_from_slice(b".lock");
-    gix::path::from_bstring(name).unwrap_or_default()
-}
-
-fn invalid_name(error: &dyn std::fmt::Display) -> GitError {
-    GitError::Unsupported(format!("a branch whose name is invalid ({error})"))
+fn pinned(operation: &str) -> String {
+    format!("refs/patchmany/{operation}")
 }

@@ -100,7 +100,7 @@ pub fn remove_own_lock(repo: &Repo, operation_id: &str) -> Result<bool, GitError
     check_operation(operation_id)?;
     let index = gix::lock::acquire::resolve_symlink(&repo.local().index_path());
     let own = repo.git_dir().join("patchmany");
-    for name in ["index", "lock", "hook-index", "message"] {
+    for name in ["index", "lock", "ref", "hook-index", "message"] {
         for folder in [own.as_path(), parent(&index)] {
             let _ = std::fs::remove_file(folder.join(format!("{name}-{operation_id}")));
         }

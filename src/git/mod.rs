@@ -15,6 +15,8 @@ mod message;
 mod object;
 mod preflight;
 mod record;
+mod reference;
+mod reflog;
 mod refusal;
 mod repo;
 mod rules;

@@ -179,6 +179,73 @@ fn a_held_branch_lock_fails_before_the_commit_point() {
 }
 
 #[test]
+fn the_rehearsal_holds_no_lock_and_minds_that_of_head() {
+    let repo = two_files();
+    repo.write(".git/HEAD.lock", "");
+    let error = commit(&repo, &edit(), None).unwrap_err();
+    assert!(error.contains("HEAD.lock exists"), "{error}");
+    std::fs::remove_file(repo.path(".git/HEAD.lock")).unwrap();
+    let mut recorder = recorder(&repo, &[Edit::write("new", "new\n")], None).unwrap();
+    recorder.prepare(&land(repo.root(), &[Edit::write("new", "new\n")])).unwrap();
+    for lock in [".git/HEAD.lock", ".git/packed-refs.lock", ".git/refs/heads/main.lock"] {
+        assert!(!repo.path(lock).exists(), "{lock}");
+    }
+}
+
+#[test]
+fn a_foreign_lock_is_no_part_of_recovery() {
+    let repo = two_files();
+    let mut recorder = recorder(&repo, &edit(), None).unwrap();
+    let record = recorder.prepare(&land(repo.root(), &edit())).unwrap();
+    repo.write(".git/refs/heads/main.lock", "");
+    let error = recorder.finish(&record).unwrap_err();
+    assert!(error.message.contains("main.lock"), "{error}");
+    assert_eq!(repo.read(".git/refs/heads/main.lock"), "");
+    let new =
+        serde_json::from_slice::<serde_json::Value>(&record).unwrap()["new"].as_str().unwrap().to_owned();
+    repo.write(".git/refs/heads/side.lock", format!("{new}\n"));
+    std::fs::remove_file(repo.path(".git/refs/heads/main.lock")).unwrap();
+    CommitRecorder::resume(&repo.open(), &RelPath::root()).finish(&record).unwrap();
+    assert!(repo.path(".git/refs/heads/side.lock").exists(), "the record does not name it");
+    assert_eq!(repo.git(&["rev-parse", "HEAD"]), new);
+}
+
+#[test]
+fn a_new_branch_finds_its_folders() {
+    let repo = two_files();
+    repo.git(&["symbolic-ref", "HEAD", "refs/heads/deep/er/new"]);
+    repo.git(&["rm", "-rq", "--cached", "."]);
+    commit(&repo, &edit(), Some("one")).unwrap();
+    assert_eq!(repo.git(&["log", "--format=%s", "deep/er/new"]), "one");
+    // Folders that a deleted branch leaves are no branch.
+    std::fs::create_dir_all(repo.path(".git/refs/heads/next/x/y")).unwrap();
+    std::fs::create_dir_all(repo.path(".git/logs/refs/heads/next/x")).unwrap();
+    repo.git(&["symbolic-ref", "HEAD", "refs/heads/next"]);
+    commit(&repo, &[Edit::write("b.txt", "again\n")], Some("two")).unwrap();
+    assert_eq!(repo.git(&["log", "--format=%s", "next"]), "two");
+    assert_eq!(repo.git(&["reflog", "--format=%gs", "next"]), "commit (initial): two");
+    repo.git(&["fsck", "--strict"]);
+}
+
+#[test]
+fn a_new_branch_above_or_below_another_is_refused() {
+    for pack in [false, true] {
+        for (there, new) in [("main", "main/new"), ("side/x/y", "side/x")] {
+            let repo = two_files();
+            repo.git(&["branch", "-f", "side/x/y"]);
+            if pack {
+                repo.git(&["pack-refs", "--all"]);
+            }
+            repo.git(&["symbolic-ref", "HEAD", &format!("refs/heads/{new}")]);
+            let before = repo.git(&["for-each-ref"]);
+            let error = commit(&repo, &[Edit::write("new", "new\n")], None).unwrap_err();
+            assert!(error.contains(&format!("refs/heads/{there} exists")), "{error}");
+            assert_eq!(repo.git(&["for-each-ref"]), before);
+        }
+    }
+}
+
+#[test]
 fn nothing_to_commit_is_an_error() {
     let repo = two_files();
     let before = repo.state();
@@ -232,9 +299,8 @@ fn a_crash_before_the_branch_moved_is_finished_from_the_record() {
     std::mem::forget(recorder);
     let new =
         serde_json::from_slice::<serde_json::Value>(&record).unwrap()["new"].as_str().unwrap().to_owned();
-    // Killed while it held the locks of the branch and of HEAD.
+    // Killed while it held the lock of the branch.
     repo.write(".git/refs/heads/main.lock", format!("{new}\n"));
-    repo.write(".git/HEAD.lock", format!("{new}\n"));
     CommitRecorder::resume(&repo.open(), &RelPath::root()).finish(&record).unwrap();
     assert_eq!(repo.git(&["log", "--format=%s"]), "one\nbase");
     assert_eq!(repo.git(&["status", "--porcelain"]), "");
@@ -275,6 +341,18 @@ fn head_moved_before_the_commit_point_fails() {
     let landed = land(repo.root(), &edit());
     repo.git(&["symbolic-ref", "HEAD", "refs/heads/other"]);
     assert!(recorder.prepare(&landed).unwrap_err().message.contains("HEAD moved"));
+}
+
+#[test]
+fn folders_of_a_shared_repository_are_shared() {
+    use std::os::unix::fs::MetadataExt;
+    let repo = TestRepo::with(&["--shared=group"]);
+    repo.git(&["symbolic-ref", "HEAD", "refs/heads/deep/new"]);
+    commit(&repo, &edit(), None).unwrap();
+    for path in ["refs/heads/deep", "refs/heads/deep/new", "logs/refs/heads/deep", "logs/HEAD"] {
+        let mode = repo.path(".git").join(path).metadata().unwrap().mode();
+        assert_eq!(mode & 0o060, 0o060, "{path}");
+    }
 }
 
 #[test]
