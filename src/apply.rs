@@ -183,6 +183,7 @@ pub(crate) fn end_interrupted(
     decide: Decide,
 ) -> Result<Vec<Recovered>, Error> {
     if let Some(repo) = workspace.repo() {
+        git::remove_own_stash_lock(repo)?;
         for id in ground.store.running().map_err(Error::io("list interrupted operations"))? {
             git::remove_own_lock(repo, id.as_str())?;
         }

@@ -5,7 +5,7 @@
 use super::GitError;
 use super::lock;
 use super::reference::{Place, RefLock};
-use super::reflog::Line;
+use super::reflog::{Line, Missing};
 use bstr::{BStr, BString, ByteSlice};
 use gix::ObjectId;
 use gix::refs::FullName;
@@ -97,9 +97,9 @@ impl Step {
             return Err(GitError::HeadMoved);
         }
         let line = Line::new(repo, self.from.commit, self.to, self.reflog.as_ref())?;
-        line.append(repo, reference)?;
+        line.append(repo, reference, Missing::AsConfigured)?;
         if self.from.branch.is_some() && Head::read(repo)?.branch == self.from.branch {
-            line.append(repo, "HEAD".into())?;
+            line.append(repo, "HEAD".into(), Missing::AsConfigured)?;
         }
         lock.publish()
     }

@@ -31,7 +31,7 @@ pub use record::recorded_in;
 pub use refusal::PathRefusal;
 pub use repo::{Discovery, Environment, Repo};
 pub use rules::GitRules;
-pub use stash::{StashOptions, StashRecorder};
+pub use stash::{StashOptions, StashRecorder, remove_own_stash_lock};
 pub use status::{PathStatus, StatusReader, Tracking};
 
 /// What was recorded.

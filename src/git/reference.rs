@@ -77,6 +77,7 @@ impl Place {
 #[derive(Debug)]
 pub(crate) struct RefLock {
     place: Place,
+    /// Stays as long as the lock does, so that the next run finds what a kill leaves behind.
     draft: PathBuf,
     content: String,
 }
@@ -106,6 +107,16 @@ impl RefLock {
             let _ = gix::fs::dir::remove::empty_depth_first(file.clone());
         }
         Ok(fs_err::rename(lock, file)?)
+    }
+
+    /// Removes the lock that belongs to a `draft`, and the draft. Call it only when its run is dead.
+    pub(crate) fn remove_left(place: &Place, draft: &Path) -> Result<(), GitError> {
+        let id =
+            std::fs::read(draft).ok().and_then(|text| ObjectId::from_hex(text.strip_suffix(b"\n")?).ok());
+        if let Some(id) = id {
+            place.remove_own_lock(id);
+        }
+        Ok(fs_err::remove_file(draft)?)
     }
 
     /// Always a new file: an old draft may be the very file that a reference is by now.

@@ -11,6 +11,15 @@ use gix::refs::store::WriteReflog;
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
+/// What to do where there is no log yet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Missing {
+    /// As `core.logAllRefUpdates` says.
+    AsConfigured,
+    /// Make it: for the stash, whose entries are the lines.
+    Create,
+}
+
 /// One line.
 #[derive(Debug)]
 pub(crate) struct Line(Vec<u8>);
@@ -38,10 +47,15 @@ impl Line {
     }
 
     /// Appends it to the log of `reference`, unless it is the last line there.
-    pub(crate) fn append(&self, repo: &gix::Repository, reference: &BStr) -> Result<(), GitError> {
+    pub(crate) fn append(
+        &self,
+        repo: &gix::Repository,
+        reference: &BStr,
+        missing: Missing,
+    ) -> Result<(), GitError> {
         let place = Place::of(repo, reference)?;
         let log = place.log();
-        let create = is_logged(repo.refs.write_reflog, reference);
+        let create = missing == Missing::Create || is_logged(repo.refs.write_reflog, reference);
         if create {
             place.make_folders(&log)?;
         }

@@ -5,21 +5,24 @@
 
 use super::clean::Cleaner;
 use super::head::Head;
-use super::lock::Sharing;
 use super::object::{self, Recording, Signature};
 use super::record::Side;
+use super::reference::{Place, RefLock};
+use super::reflog::{Line, Missing};
 use super::refusal::{PathRefusal, below, refusals};
 use super::{GitError, Recorded, Repo, index, message, preflight};
 use crate::edit::RelPath;
 use crate::plan::{Resolved, Sink, SinkFull};
 use bstr::{BString, ByteSlice};
 use gix::ObjectId;
-use gix::refs::transaction::{Change, LogChange, PreviousValue, RefEdit};
-use gix::refs::{FullName, Target};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 const STASH: &str = "refs/stash";
+/// What the names of our drafts begin with.
+const DRAFT: &str = "stash-";
 
 /// How to stash.
 #[derive(Clone, Debug)]
@@ -118,7 +121,8 @@ impl StashRecorder {
         let mut title = BString::from(format!("On {branch}: "));
         title.extend_from_slice(text.trim_end());
         let stash = object::commit(&local, tree, &[parent, staged], title.clone(), Signature::Never)?;
-        push(&local, stash, &title)?;
+        let draft = self.repo.own_folder()?.join(format!("{DRAFT}{}", self.options.operation_id));
+        push(&local, stash, &title, draft)?;
         Ok(Recorded { commit: stash.to_string(), reference: Some(STASH.to_owned()) })
     }
 
@@ -154,26 +158,33 @@ impl Sink for StashRecorder {
     }
 }
 
+/// Removes the lock of `refs/stash` that a killed run of ours left behind, if there is one.
+///
+/// Call it only while no other run of patchmany can be alive in this work tree.
+///
+/// # Errors
+/// A draft of ours that cannot be removed.
+pub fn remove_own_stash_lock(repo: &Repo) -> Result<(), GitError> {
+    let Ok(own) = std::fs::read_dir(repo.git_dir().join("patchmany")) else { return Ok(()) };
+    let drafts =
+        own.flatten().filter(|entry| entry.file_name().as_encoded_bytes().starts_with(DRAFT.as_bytes()));
+    for draft in drafts {
+        RefLock::remove_left(&Place::of(&repo.local(), STASH.into())?, &draft.path())?;
+    }
+    Ok(())
+}
+
 /// Puts the commit on top of the stash, whose entries are the lines of a reflog.
-fn push(local: &gix::Repository, stash: ObjectId, title: &BString) -> Result<(), GitError> {
-    let failed = || GitError::gix("write refs/stash");
-    let mut local = local.clone();
-    // With core.logAllRefUpdates=false even a forced reflog would be left out, and the stash with it.
-    local.refs.write_reflog = gix::refs::store::WriteReflog::Normal;
-    let name = FullName::try_from(STASH).expect("a valid name");
-    let found = local.try_find_reference(STASH).map_err(failed())?;
-    let now = found.and_then(|reference| reference.target().try_id().map(ToOwned::to_owned));
-    let expected = match now {
-        Some(id) => PreviousValue::MustExistAndMatch(Target::Object(id)),
-        None => PreviousValue::MustNotExist,
-    };
-    let one_line = bstr::join(" ", title.fields()).into();
-    let log = LogChange { force_create_reflog: true, message: one_line, ..Default::default() };
-    let change = Change::Update { log, expected, new: Target::Object(stash) };
-    local.edit_reference(RefEdit::new(name, change)).map_err(failed())?;
-    let sharing = Sharing::of(&local)?;
-    sharing.apply(&local.common_dir().join(STASH))?;
-    sharing.apply(&local.common_dir().join("logs").join(STASH))
+fn push(local: &gix::Repository, stash: ObjectId, title: &BString, draft: PathBuf) -> Result<(), GitError> {
+    let lock = RefLock::take(Place::of(local, STASH.into())?, stash, draft, Duration::from_secs(1))?;
+    let found = local.try_find_reference(STASH).map_err(GitError::gix("read refs/stash"))?;
+    let now = found.map(|reference| reference.target().try_id().map(ToOwned::to_owned));
+    if now == Some(None) {
+        return Err(GitError::Unsupported("a stash that is a symbolic reference".to_owned()));
+    }
+    let line = Line::new(local, now.flatten(), stash, title.as_ref())?;
+    line.append(local, STASH.into(), Missing::Create)?;
+    lock.publish()
 }
 
 fn branch_name(head: &Head) -> String {

@@ -110,7 +110,9 @@ fn left(folder: &Path) -> Vec<PathBuf> {
     let mut waiting = vec![folder.to_owned()];
     while let Some(path) = waiting.pop() {
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-        if name.ends_with(".lock") || ["ref-", "index-", "lock-"].iter().any(|n| name.starts_with(n)) {
+        if name.ends_with(".lock")
+            || ["ref-", "stash-", "index-", "lock-"].iter().any(|n| name.starts_with(n))
+        {
             found.push(path);
         } else if path.is_dir() && !path.is_symlink() {
             waiting.extend(std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
@@ -180,4 +182,21 @@ fn a_commit_on_a_detached_head_in_a_linked_work_tree() {
         main.at(linked.canonicalize().unwrap())
     };
     kill_at_every_call("--commit=ours", "\"record\", O_", &make, &|repo| committed(repo, 1));
+}
+
+#[test]
+fn a_stash() {
+    let judge = |repo: &TestRepo| {
+        let entries = repo.git(&["stash", "list", "--format=%gs"]);
+        let name = repo.try_git(&["rev-parse", "-q", "--verify", "refs/stash"]);
+        assert_eq!(repo.git(&["status", "--porcelain"]), "");
+        if !name.status.success() {
+            return Side::Old;
+        }
+        assert_eq!(entries, "On main: ours");
+        repo.git(&["stash", "pop", "-q"]);
+        assert_eq!(repo.read("a.txt"), "1\n");
+        Side::New
+    };
+    kill_at_every_call("--stash=ours", "patchmany/stash-", &repo, &judge);
 }
