@@ -1,6 +1,5 @@
 //! Unified diffs of a plan, as `git diff` prints and `git apply` takes them.
 
-use crate::disk::Node;
 use crate::edit::RelPath;
 use crate::plan::{FileAction, Plan, PlannedFile, Resolved, Sink, SinkFull};
 use bstr::{BStr, ByteSlice};
@@ -51,8 +50,7 @@ fn write_file(out: &mut Vec<u8>, file: &PlannedFile, old: &[u8], new: &[u8]) {
     let (a, b) = (quoted("a/", from), quoted("b/", &file.path));
     line(out, &[b"diff --git ", &a, b" ", &b]);
     let (before, after) = (file.before.git_mode(), file.after.git_mode());
-    let is_file = matches!(file.before, Node::File { .. });
-    match (is_file.then_some(before).flatten(), after) {
+    match (before, after) {
         (None, Some(mode)) => line(out, &[b"new file mode ", mode.as_bytes()]),
         (Some(mode), None) => line(out, &[b"deleted file mode ", mode.as_bytes()]),
         (Some(old), Some(new)) if old != new => {
@@ -71,7 +69,7 @@ fn write_file(out: &mut Vec<u8>, file: &PlannedFile, old: &[u8], new: &[u8]) {
     }
     let null: &[u8] = b"/dev/null";
     let (a, b) = (ended(a), ended(b));
-    line(out, &[b"--- ", if is_file { &a } else { null }]);
+    line(out, &[b"--- ", if before.is_some() { &a } else { null }]);
     line(out, &[b"+++ ", if after.is_some() { &b } else { null }]);
     out.extend_from_slice(&hunks);
 }

@@ -9,8 +9,8 @@
 //! result.json   the same for a run that succeeds
 //! args          more arguments, one a line
 //! setup         what files cannot carry, one a line: `mode 755 PATH`, `link PATH TARGET`, `folder PATH`, `git`.
-//!               All of it must still be there afterwards; a line with `after` before it holds for the expected
-//!               tree alone
+//!               All of it must still be there afterwards; a line that starts with `before` or `after` holds for the
+//!               tree before or after the run alone
 //! ```
 //!
 //! `UPDATE_EXPECT=1 cargo test scenarios` rewrites after/, error.json and result.json from what happens.
@@ -69,6 +69,8 @@ struct Setup {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum When {
     /// Made before the run, and still there afterwards.
+    Always,
+    /// Made before the run, and gone or changed by it.
     Before,
     /// Part of the expected tree alone.
     After,
@@ -92,7 +94,7 @@ impl Case {
     fn check(&self) -> Result<(), String> {
         let repo = TestRepo::folder(&[]);
         copy(&self.folder.join("before"), repo.root());
-        self.setup.iter().filter(|line| line.when == When::Before).for_each(|line| line.make(repo.root()));
+        self.setup.iter().filter(|line| line.when != When::After).for_each(|line| line.make(repo.root()));
         let everything = identity(repo.temp());
         let checked = self.run(&repo, "check");
         same("the tree after `check`", &everything, &identity(repo.temp()))?;
@@ -134,7 +136,8 @@ impl Case {
                 same("the exit code", &0, &ran.code)?;
                 let wanted = TestRepo::folder(&[]);
                 copy(&self.folder.join("after"), wanted.root());
-                self.setup.iter().for_each(|line| line.make(wanted.root()));
+                let there = self.setup.iter().filter(|line| line.when != When::Before);
+                there.for_each(|line| line.make(wanted.root()));
                 same("the tree", &tree(wanted.root()), &tree(repo.root()))
             }
         }
@@ -170,11 +173,13 @@ impl Case {
 impl Setup {
     fn parse(line: &str) -> Self {
         let mut words: Vec<String> = line.split(' ').map(str::to_owned).collect();
-        if words[0] != "after" {
-            return Self { when: When::Before, words };
-        }
+        let when = match &*words[0] {
+            "before" => When::Before,
+            "after" => When::After,
+            _ => return Self { when: When::Always, words },
+        };
         words.remove(0);
-        Self { when: When::After, words }
+        Self { when, words }
     }
 
     fn make(&self, root: &Path) {

@@ -133,7 +133,11 @@ impl<'a> Composer<'a> {
         check_tag(entry.operation, slot)?;
         let content = match aside.as_ref().unwrap_or(&slot.now) {
             Now::File(content) if entry.operation.mode != Some(Mode::Link) => content.clone(),
-            Now::Link(content) if entry.operation.mode == Some(Mode::Link) => content.clone(),
+            Now::Link(content) if mode::is_about_link(entry.operation, options) => content.clone(),
+            now @ Now::Link(_) if matches!(entry.operation.action, Action::Delete { .. }) => {
+                return Err(not_regular(path, now)
+                    .hint("run with --allow-symlinks to delete the link itself; what it names stays"));
+            }
             Now::Absent if slot.before.is_absent() => return Err(missing(self.source, path)),
             Now::Absent => {
                 return Err(Refusal::new(

@@ -4,7 +4,7 @@
 
 use super::tree::{Content, Now};
 use super::{LastLink, Options, Refusal, Source};
-use crate::edit::{BatchPath, Code, Mode, PathBase, RelPath};
+use crate::edit::{Action, BatchPath, Code, FileOperation, Mode, PathBase, RelPath};
 use bstr::{BString, ByteSlice};
 
 /// Whether a run may do anything about a path of this mode.
@@ -18,6 +18,13 @@ pub(super) fn allowed(mode: Option<Mode>, options: &Options) -> Result<(), Refus
         }
         _ => Ok(()),
     }
+}
+
+/// Whether an entry means the link that stands at its path: its form says so, or it deletes the name, whatever stands
+/// there.
+pub(super) fn is_about_link(operation: &FileOperation, options: &Options) -> bool {
+    let deletes = matches!(operation.action, Action::Delete { .. }) && operation.mode.is_none();
+    operation.mode == Some(Mode::Link) || (deletes && options.allow_symlinks)
 }
 
 /// What stands at `path` when it gets `content` and `mode`.

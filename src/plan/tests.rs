@@ -307,6 +307,8 @@ fn modes_are_part_of_the_plan() {
     run(create("x"), Mode::Executable, &[], &["create", "f@755 x"]);
     run(create("d/x"), Mode::Link, &[], &["create", "f@link d/x"]);
     run(Action::Delete { steps: Vec::new() }, Mode::Link, &[("f@link", "g")], &["delete"]);
+    let delete = Action::Delete { steps: Vec::new() };
+    assert_eq!(acting(delete, None, &[("f@link", "g")]), Ok(vec!["delete".to_owned()]));
     let refused = |action, mode, before| acting(action, Some(mode), before).expect_err("refused");
     assert_eq!(refused(create("../x"), Mode::Link, &[]), ["outside-root f"]);
     assert_eq!(refused(modify(), Mode::Link, &[("f", "a")]), ["not-regular f"]);

@@ -67,6 +67,21 @@ fn a_diff_of_check_does_what_apply_does() {
 }
 
 #[test]
+fn a_diff_that_deletes_a_link_does_what_apply_does() {
+    let repo = TestRepo::new(&[("a.txt", "a\n")]);
+    std::os::unix::fs::symlink("a.txt", repo.path("l")).unwrap();
+    repo.commit_all(&[]);
+    let twin = repo.twin();
+    let batch = r#"[{"path": "l", "operation": "delete"}]"#;
+    let diff = repo.run(&["check", "--allow-symlinks"], batch);
+    std::fs::write(twin.temp().join("batch.diff"), &diff.out).unwrap();
+    twin.git(&["apply", "../batch.diff"]);
+    let ran = repo.run(&["apply", "--allow-symlinks"], batch);
+    assert!(ran.code == 0 && ran.out.contains(" l | +0 -1 (gone)\n"), "{ran:?}");
+    assert_eq!((tree(repo.root()), repo.read("a.txt")), (tree(twin.root()), "a\n".to_owned()), "{diff:?}");
+}
+
+#[test]
 fn a_diff_of_a_swap_does_what_apply_does() {
     let repo = TestRepo::new(&[("a.txt", "a\n"), ("b.txt", "b\n")]);
     let twin = repo.twin();
