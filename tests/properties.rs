@@ -6,7 +6,9 @@ use bstr::{BString, ByteSlice};
 use patchmany::disk::{Kind, Stamp, Stat};
 use patchmany::edit::{BatchPath, Code, RelPath};
 use patchmany::input;
-use patchmany::plan::{self, LastLink, NoPlan, Plan, Refusal, Resolved, Sink, SinkFull, Source, Target};
+use patchmany::plan::{
+    self, LastLink, NoPlan, Plan, PlannedFile, Refusal, Resolved, Sink, SinkFull, Source, Target,
+};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -70,6 +72,11 @@ impl Sink for Collected {
 impl Memory {
     /// The tree after the batch, with its plan.
     fn apply(&self, batch: &Value) -> Result<(Memory, Plan), NoPlan> {
+        self.apply_into(batch, &())
+    }
+
+    /// The same; `shown` gets every file too.
+    fn apply_into(&self, batch: &Value, shown: &dyn Sink) -> Result<(Memory, Plan), NoPlan> {
         let options = input::Options {
             format: None,
             default_path: None,
@@ -79,7 +86,7 @@ impl Memory {
         };
         let batch = input::parse(batch.to_string().as_bytes(), &options).unwrap();
         let sink = Collected::default();
-        let plan = plan::plan(&batch, self, &plan::Options::default(), &sink)?;
+        let plan = plan::plan(&batch, self, &plan::Options::default(), &(&sink, shown))?;
         let mut after = self.clone();
         for (path, bytes) in sink.0.into_inner().unwrap() {
             after.0.remove(&path);
@@ -252,6 +259,25 @@ proptest! {
         prop_assert_ne!(&after, &before);
         let (back, _) = after.apply(&reverse(&jobs)).unwrap();
         prop_assert_eq!(back, before);
+    }
+
+    #[test]
+    fn counts_are_those_of_the_diff(jobs in jobs(what()), twice in any::<bool>()) {
+        let before = memory(&jobs);
+        let entries = |way| if way == Way::There { batch(&jobs) } else { reverse(&jobs) };
+        let mut all = entries(Way::There).as_array().unwrap().clone();
+        if twice {
+            all.extend(entries(Way::Back).as_array().unwrap()[..].iter().take(jobs.len() / 2).cloned());
+        }
+        let contents = patchmany::diff::Contents::default();
+        let (_, plan) = before.apply_into(&Value::from(all), &contents).unwrap();
+        let diff = contents.diff(&plan);
+        let counted = |sign: &[u8], header: &[u8]| {
+            diff.lines().filter(|line| line.starts_with(sign) && !line.starts_with(header)).count()
+        };
+        let summed = |count: fn(&PlannedFile) -> usize| plan.files.iter().map(count).sum::<usize>();
+        let shown = (counted(b"+", b"+++ "), counted(b"-", b"--- "));
+        prop_assert_eq!((summed(|file| file.added), summed(|file| file.removed)), shown);
     }
 
     #[test]

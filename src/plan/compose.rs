@@ -221,7 +221,9 @@ impl<'a> Composer<'a> {
             other @ (Now::Link(_) | Now::Special) => return Err(vec![not_regular(path, other)]),
             Now::Absent | Now::Folder => {
                 check_tag(entry.operation, slot).map_err(|r| vec![r])?;
-                Content { added: lines, ..Content::new(Arc::from(bytes), 0o666) }
+                // An earlier entry may have deleted a file here.
+                let removed = slot.old.as_ref().map_or(0, |old| old.lines().count());
+                Content { added: lines, removed, ..Content::new(Arc::from(bytes), 0o666) }
             }
         };
         self.tree.room_for(path).map_err(|r| vec![r])?;

@@ -9,6 +9,7 @@ mod base;
 mod binary;
 mod block;
 mod compose;
+mod counts;
 mod document;
 mod elsewhere;
 mod equality;

@@ -33,9 +33,10 @@ pub struct PlannedFile {
     pub before: Node,
     /// What shall stand at `path`.
     pub after: Node,
-    /// Lines that come.
+    /// Lines that come: as many as in the diff, however many hunks make them; for very different long texts the sum
+    /// of the hunks.
     pub added: usize,
-    /// Lines that go.
+    /// Lines that go, in the same way.
     pub removed: usize,
     /// The hunks, in batch order.
     pub hunks: Vec<PlacedHunk>,

@@ -2,6 +2,7 @@
 
 use super::applied::Applied;
 use super::compose::{Composer, Entry};
+use super::counts::counts;
 use super::group::groups;
 use super::outcome::{FileAction, Plan, PlannedFile};
 use super::pass::Loosest;
@@ -221,10 +222,10 @@ fn planned_file(slots: &[Slot], slot: &Slot, from: Option<RelPath>) -> PlannedFi
         (None, false) => FileAction::Create,
     };
     let source = from.as_ref().and_then(|from| slots.iter().find(|s| s.path == *from)).unwrap_or(slot);
-    let (added, removed, hunks) = match &slot.now {
-        Now::File(c) | Now::Link(c) if action != FileAction::None => (c.added, c.removed, c.hunks.clone()),
-        Now::File(c) | Now::Link(c) => (0, 0, c.hunks.clone()),
-        _ => (0, slot.old.as_ref().map_or(0, |old| bstr::ByteSlice::lines(&old[..]).count()), Vec::new()),
+    let (old, none) = (source.old.as_deref().unwrap_or_default(), &[][..]);
+    let ((added, removed), hunks) = match &slot.now {
+        Now::File(c) | Now::Link(c) => (counts(old, &c.bytes, (c.added, c.removed)), c.hunks.clone()),
+        _ => (counts(old, none, (0, 0)), Vec::new()),
     };
     let before = source.before.clone();
     PlannedFile { path: slot.path.clone(), from, action, before, after, added, removed, hunks }
