@@ -146,7 +146,8 @@ pub fn recover(workspace: &Workspace, decide: Decide, lock_timeout: Duration) ->
                     // A batch that somebody meant to land did not: a program must see that as one.
                     let message =
                         format!("operation {} was interrupted: every file is as before it", last.id);
-                    report.errors.push(ErrorReport::new(Code::Io, message));
+                    let hint = Some("run the batch again: nothing of it is in the tree".to_owned());
+                    report.errors.push(ErrorReport { hint, ..ErrorReport::new(Code::Io, message) });
                     (Outcome::RolledBack, TreeState::RolledBack)
                 }
             };

@@ -8,7 +8,7 @@ use crate::git::{GitError, PathRefusal};
 use crate::history::HistoryError;
 use crate::input::ParseErrors;
 use crate::plan::Refusal;
-use crate::report::{ErrorReport, Outcome, PathReport, Report, WarningReport};
+use crate::report::{ErrorReport, Mode, Outcome, PathReport, Report, WarningReport};
 use crate::transaction::{Failure, Kept, TransactionError, TreeState, Version};
 use bstr::ByteSlice;
 use std::io;
@@ -68,8 +68,13 @@ impl Error {
         move |source| Self::Io { doing, source }
     }
 
-    /// Writes the condition into the result.
+    /// Writes the condition into the result; the hint of the last error says what to run next.
     pub fn tell(self, report: &mut Report) {
+        self.tell_condition(report);
+        say_next(report.mode, report.outcome, &mut report.errors);
+    }
+
+    fn tell_condition(self, report: &mut Report) {
         match self {
             Self::Usage(message) => report.refuse(vec![ErrorReport::new(Code::Usage, message)]),
             Self::Parse(errors) => {
@@ -90,6 +95,34 @@ impl Error {
             }
         }
     }
+}
+
+/// Completes the hint of the last error: what to do, and what to run then.
+pub(crate) fn say_next(mode: Mode, outcome: Outcome, errors: &mut [ErrorReport]) {
+    let Some(last) = errors.last_mut() else { return };
+    let about_batch = last.entry.is_some() || last.code == Code::Parse;
+    let (correct, then) = match (outcome, last.code) {
+        (Outcome::NeedsRecovery, _) => (None, "run: patchmany recover"),
+        (Outcome::Locked, _) => (Some("wait for the other one to end"), "run the command again"),
+        (Outcome::Interrupted, _) => (None, "run: the same command again"),
+        (_, Code::Usage) if !about_batch => (Some("correct the command"), "patchmany --help lists them all"),
+        (_, Code::Io | Code::Git) | (Outcome::RolledBack, _) => {
+            (Some("remove the cause"), "run the command again")
+        }
+        _ if matches!(mode, Mode::Apply | Mode::Check) => (Some("correct the batch"), "run patchmany check"),
+        _ => (Some("correct the command"), "run it again"),
+    };
+    let whole = |hint: &str| {
+        outcome == Outcome::NeedsRecovery || ["run ", "run: ", "patchmany "].iter().any(|w| hint.contains(w))
+    };
+    last.hint = Some(match (last.hint.take(), correct) {
+        (Some(hint), _) if whole(&hint) => hint,
+        (Some(hint), _) => {
+            format!("{}; then {}", hint.trim_end_matches('?'), then.trim_start_matches("run: "))
+        }
+        (None, Some(correct)) => format!("{correct}, then {then}"),
+        (None, None) => then.to_owned(),
+    });
 }
 
 fn path_refusal(refusal: &PathRefusal) -> ErrorReport {
@@ -184,7 +217,9 @@ fn tell_failure(failure: &Failure, report: &mut Report) {
     if failure.tree == TreeState::NeedsRecovery {
         error.hint = Some("run: patchmany recover".to_owned());
     }
-    report.errors = std::iter::once(error).chain(failure.rollback.as_deref().map(cause)).collect();
+    let rollback =
+        failure.rollback.as_deref().map(cause).map(|told| ErrorReport { hint: error.hint.clone(), ..told });
+    report.errors = std::iter::once(error).chain(rollback).collect();
     report.warnings.extend(failure.kept.iter().map(kept));
 }
 

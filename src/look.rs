@@ -5,7 +5,7 @@ mod find;
 
 use crate::disk::{Folders, Kind, OsDisk};
 use crate::edit::{BatchPath, Code, PathBase, RelPath};
-use crate::error::Error;
+use crate::error::{Error, say_next};
 use crate::plan::{LastLink, PathRules, Refusal, Source, Start, Target, WorkTree};
 use crate::report::{ErrorReport, FileShown, LookReport, Mode, Report};
 use crate::search::{Excerpt, MOST_LINES, Range, split_ranges};
@@ -42,6 +42,7 @@ pub fn read(workspace: &Workspace, asked: &[BString]) -> LookReport<FileShown> {
             Err(refusal) => report.refuse((&refusal).into()),
         }
     }
+    say_next(report.mode, report.outcome, &mut report.errors);
     report
 }
 

@@ -3,7 +3,7 @@
 use super::{Place, batch_path, refuse};
 use crate::disk::{Folders, OsDisk};
 use crate::edit::{Code, RelPath};
-use crate::error::Error;
+use crate::error::{Error, say_next};
 use crate::plan::{LastLink, Refusal, Source};
 use crate::report::{ErrorReport, FileFound, FileMatched, LineMatched, LookReport, Mode, Outcome};
 use crate::search::{
@@ -172,6 +172,7 @@ fn tell<F>(report: &mut LookReport<F>, faults: Vec<String>) {
         report.outcome = Outcome::NothingFound;
     }
     report.errors.extend(faults.into_iter().map(|fault| ErrorReport::new(Code::Io, fault)));
+    say_next(report.mode, report.outcome, &mut report.errors);
 }
 
 fn refused(refusal: Refusal) -> Error {

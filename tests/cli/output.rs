@@ -131,3 +131,48 @@ fn a_closed_pipe_ends_the_output_quietly() {
     }
     assert!(!repo.path("long.txt").exists());
 }
+
+/// The last line for people says what to run, and the last hint of the JSON object says the same.
+#[track_caller]
+fn ends_with(prepare: fn(&TestRepo), arguments: &[&str], batch: &str, expected: &str) {
+    let (repo, twin) = (repo(), repo());
+    prepare(&repo);
+    prepare(&twin);
+    let ran = repo.run(arguments, batch);
+    let json = twin.run(&[arguments, &["--json"]].concat(), batch).json();
+    let last = ran.err.lines().last().unwrap();
+    assert!(last.contains(expected) && (last.starts_with("next: ") || last.starts_with("run: ")), "{ran:?}");
+    let hint = json["errors"].as_array().unwrap().last().unwrap()["hint"].as_str().unwrap();
+    assert!(last == format!("next: {hint}") || last == hint, "{last:?} {hint:?}");
+}
+
+#[test]
+fn every_failure_ends_with_what_to_run() {
+    let nothing = |_: &TestRepo| {};
+    let absent = patches(&[("b.txt", "two", "2"), ("a.txt", "none", "1")]);
+    ends_with(nothing, &["apply"], &absent, "; then run patchmany check");
+    ends_with(
+        nothing,
+        &["check"],
+        &patches(&[("n", "one", "1")]),
+        "next: correct the batch, then run patchmany check",
+    );
+    ends_with(nothing, &["apply"], "[{", "run patchmany check");
+    ends_with(nothing, &["apply", "no.json"], "", "patchmany --help");
+    ends_with(nothing, &["apply", "-C", "nowhere"], "", "patchmany --help");
+    ends_with(nothing, &["read", "nowhere"], "", "run it again");
+    ends_with(nothing, &["undo"], "", "patchmany log");
+    let exists = r#"[{"path": "a.txt", "operation": "create", "diff": ""}]"#;
+    ends_with(nothing, &["apply"], exists, "next: delete it in the batch first, or run with --overwrite");
+    let hook = |repo: &TestRepo| repo.hook("pre-commit", "exit 1");
+    ends_with(hook, &["apply", "--commit"], &good(), "--no-hooks");
+    let locked = |repo: &TestRepo| repo.write(".git/index.lock", "");
+    ends_with(
+        locked,
+        &["apply", "--commit", "--lock-timeout", "0"],
+        &good(),
+        "remove the file; then run the command again",
+    );
+    let unreadable = |repo: &TestRepo| repo.write(".git/patchmany", "in the way");
+    ends_with(unreadable, &["apply"], &good(), "remove the cause, then run the command again");
+}

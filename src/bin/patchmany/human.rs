@@ -125,17 +125,19 @@ pub(crate) fn report(report: &Report, diff: &[u8], style: &Style) {
         let _ = write_warnings(&mut err, &report.warnings);
         let _ = write_result(&mut out, report, diff);
     }
+    let _ = write_next(&mut err, &report.errors);
 }
 
 /// What stood in the way of looking, and what is worth knowing.
 pub(crate) fn problems(errors: &[ErrorReport], warnings: &[WarningReport]) {
     let mut err = AutoStream::new(io::stderr(), ColorChoice::Auto).lock();
     // Closed pipes end the output quietly.
-    let _ = errors.iter().try_for_each(|error| write_error(&mut err, error));
+    let _ = write_each(&mut err, errors);
     let _ = write_warnings(&mut err, warnings);
+    let _ = write_next(&mut err, errors);
 }
 
-/// The state of the tree first, then every error, then what to do.
+/// The state of the tree first, then every error.
 fn write_errors(err: &mut impl Write, report: &Report) -> io::Result<()> {
     if report.errors.is_empty() {
         return Ok(());
@@ -150,13 +152,27 @@ fn write_errors(err: &mut impl Write, report: &Report) -> io::Result<()> {
         (TreeState::Applied, _) => "the batch is in place".to_owned(),
     };
     writeln!(err, "{BOLD}{state}{BOLD:#}")?;
-    for error in &report.errors {
+    write_each(err, &report.errors)
+}
+
+/// Every error with its hint; that of the last one is the last line of all.
+fn write_each(err: &mut impl Write, errors: &[ErrorReport]) -> io::Result<()> {
+    for (at, error) in errors.iter().enumerate() {
         write_error(err, error)?;
-    }
-    if report.tree == TreeState::NeedsRecovery {
-        writeln!(err, "to go on, run: patchmany recover")?;
+        if let Some(hint) = error.hint.as_ref().filter(|_| at + 1 < errors.len()) {
+            writeln!(err, "    {CYAN}hint{CYAN:#}: {}", plain(hint))?;
+        }
     }
     Ok(())
+}
+
+/// What to do next.
+fn write_next(err: &mut impl Write, errors: &[ErrorReport]) -> io::Result<()> {
+    let Some(hint) = errors.last().and_then(|error| error.hint.as_ref()) else { return Ok(()) };
+    match hint.strip_prefix("run: ") {
+        Some(command) => writeln!(err, "{CYAN}run{CYAN:#}: {}", plain(command)),
+        None => writeln!(err, "{CYAN}next{CYAN:#}: {}", plain(hint)),
+    }
 }
 
 fn write_error(err: &mut impl Write, error: &ErrorReport) -> io::Result<()> {
@@ -189,9 +205,6 @@ fn write_error(err: &mut impl Write, error: &ErrorReport) -> io::Result<()> {
         retry.old_string.lines().try_for_each(|line| writeln!(err, "      | {}", plain(line)))?;
         writeln!(err, "    new text to send:")?;
         retry.new_string.lines().try_for_each(|line| writeln!(err, "      | {}", plain(line)))?;
-    }
-    if let Some(hint) = &error.hint {
-        writeln!(err, "    {CYAN}hint{CYAN:#}: {hint}")?;
     }
     Ok(())
 }

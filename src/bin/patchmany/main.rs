@@ -12,8 +12,8 @@ mod signals;
 use args::{ApplyArgs, Cli, Command, RecoverArgs};
 use clap::Parser;
 use patchmany::apply;
-use patchmany::edit::Code;
-use patchmany::report::{ErrorReport, Mode, Outcome, Report};
+use patchmany::error::Error;
+use patchmany::report::{Mode, Outcome, Report};
 use patchmany::transaction::Decide;
 use patchmany::workspace::Workspace;
 use std::io::{IsTerminal, Read};
@@ -54,11 +54,9 @@ fn refuse_arguments(error: &clap::Error) -> ExitCode {
         let _ = error.print();
         return if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
     }
-    let mut report = Report::new(mode_of_arguments());
     let rendered = error.render().to_string();
     let message = rendered.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-    report.refuse(vec![ErrorReport::new(Code::Usage, message)]);
-    human::json(&report);
+    human::json(&refused(mode_of_arguments(), Error::Usage(message)));
     ExitCode::from(2)
 }
 
@@ -76,11 +74,9 @@ fn mode_of_arguments() -> Mode {
     }
 }
 
-fn workspace(root: Option<&Path>) -> Result<Workspace, patchmany::error::Error> {
-    let current = std::env::current_dir().map_err(|source| patchmany::error::Error::Io {
-        doing: "find the current folder".to_owned(),
-        source,
-    })?;
+fn workspace(root: Option<&Path>) -> Result<Workspace, Error> {
+    let current = std::env::current_dir()
+        .map_err(|source| Error::Io { doing: "find the current folder".to_owned(), source })?;
     Workspace::discover(&current, root)
 }
 
@@ -108,14 +104,7 @@ fn use_threads(args: &ApplyArgs) {
     }
 }
 
-/// A report of a request that made no sense.
-fn usage(mode: Mode, message: String) -> Report {
-    let mut report = Report::new(mode);
-    report.refuse(vec![ErrorReport::new(Code::Usage, message)]);
-    report
-}
-
-fn refused(mode: Mode, error: patchmany::error::Error) -> Report {
+fn refused(mode: Mode, error: Error) -> Report {
     let mut report = Report::new(mode);
     error.tell(&mut report);
     report
@@ -124,7 +113,7 @@ fn refused(mode: Mode, error: patchmany::error::Error) -> Report {
 fn check(args: &ApplyArgs) -> ExitCode {
     use_threads(args);
     let (report, diff) = match (workspace(args.root.as_deref()), batch(args)) {
-        (_, Err(message)) => (usage(Mode::Check, message), Vec::new()),
+        (_, Err(message)) => (refused(Mode::Check, Error::Usage(message)), Vec::new()),
         (Err(error), _) => (refused(Mode::Check, error), Vec::new()),
         (Ok(workspace), Ok(bytes)) => apply::check(&workspace, &bytes, &args.options(!args.stat)),
     };
@@ -136,7 +125,7 @@ fn apply_batch(args: &ApplyArgs) -> ExitCode {
     let stop = signals::listen();
     let progress = progress::Bar::new(args.wants_progress());
     let (report, diff) = match (workspace(args.root.as_deref()), batch(args)) {
-        (_, Err(message)) => (usage(Mode::Apply, message), Vec::new()),
+        (_, Err(message)) => (refused(Mode::Apply, Error::Usage(message)), Vec::new()),
         (Err(error), _) => (refused(Mode::Apply, error), Vec::new()),
         (Ok(workspace), Ok(bytes)) => {
             apply::apply(&workspace, &bytes, &args.options(args.diff), &stop, &progress)
@@ -178,7 +167,7 @@ fn recover(args: &RecoverArgs) -> ExitCode {
     ExitCode::from(report.exit_code(0))
 }
 
-fn list_interrupted(args: &RecoverArgs, workspace: Result<Workspace, patchmany::error::Error>) -> ExitCode {
+fn list_interrupted(args: &RecoverArgs, workspace: Result<Workspace, Error>) -> ExitCode {
     let found = workspace.and_then(|workspace| apply::interrupted(&workspace));
     let found = match found {
         Ok(found) => found,
