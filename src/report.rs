@@ -6,7 +6,7 @@ mod look;
 
 use crate::edit::{Code, Format, Warning, WarningCode};
 use crate::input::{ParseError, ParseErrors};
-use crate::plan::{Candidate, FileAction, LineRange, Nearest, Plan, PlannedFile, Refusal};
+use crate::plan::{Candidate, Compared, FileAction, LineRange, Nearest, Plan, PlannedFile, Refusal};
 use crate::transaction::TreeState;
 use base64::Engine;
 use bstr::{BStr, BString, ByteSlice};
@@ -212,6 +212,9 @@ pub struct NearestReport {
     pub end: usize,
     /// The first difference.
     pub differs: String,
+    /// The lines of the batch beside those of the file, for people.
+    #[serde(skip)]
+    pub rows: Vec<Compared>,
 }
 
 /// Something worth knowing.
@@ -489,7 +492,7 @@ impl From<&Candidate> for CandidateReport {
 
 impl From<&Nearest> for NearestReport {
     fn from(n: &Nearest) -> Self {
-        Self { line: n.line, end: n.end, differs: n.differs.clone() }
+        Self { line: n.line, end: n.end, differs: n.differs.clone(), rows: n.rows.clone() }
     }
 }
 

@@ -8,6 +8,7 @@ mod applied;
 mod base;
 mod binary;
 mod block;
+mod compared;
 mod compose;
 mod counts;
 mod document;
@@ -55,6 +56,7 @@ mod tests;
 
 pub use applied::Applied;
 pub(crate) use document::is_binary;
+pub use compared::Compared;
 pub use outcome::{FileAction, LineRange, PlacedHunk, Plan, PlannedFile};
 pub use pass::Loosest;
 pub use planner::{NoPlan, Options, plan};

@@ -2,6 +2,7 @@
 //!
 //! Linear in the size of the file: lines and words vote, and only a few windows are compared.
 
+use super::compared::compared;
 use super::excerpt::difference;
 use super::refusal::Nearest;
 use super::search::LineIndex;
@@ -40,7 +41,8 @@ pub(super) fn nearest(lines: &Lines<'_>, index: &LineIndex<'_>, wanted: &[&[u8]]
         Some((row, _)) => format!("the file ends before row {} of the old text", row + 1),
         None => "terminators or the place inside the line".to_owned(),
     };
-    Some(Nearest { line: start + 1, end, differs })
+    let found: Vec<&[u8]> = (start..end).map(|line| lines.text(line)).collect();
+    Some(Nearest { line: start + 1, end, differs, rows: compared(wanted, &found, start) })
 }
 
 fn votes(lines: &Lines<'_>, index: &LineIndex<'_>, wanted: &[&[u8]]) -> HashMap<usize, u64> {

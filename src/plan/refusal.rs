@@ -1,5 +1,6 @@
 //! Why an entry or hunk cannot be applied, with what a person or a program needs to repair it.
 
+use super::Compared;
 use crate::edit::{Code, Origin};
 use bstr::BString;
 
@@ -64,6 +65,8 @@ pub struct Nearest {
     pub end: usize,
     /// The first difference, made visible.
     pub differs: String,
+    /// The lines of the batch beside those of the file.
+    pub rows: Vec<Compared>,
 }
 
 impl Refusal {
@@ -178,7 +181,7 @@ mod tests {
         let mut refusal = Refusal::new(Code::Ambiguous, long.clone()).hint(long.clone()).with(Evidence {
             candidates: vec![candidate; 10],
             candidates_total: 10,
-            nearest: Some(Nearest { line: 1, end: 2, differs: long.clone() }),
+            nearest: Some(Nearest { line: 1, end: 2, differs: long.clone(), rows: Vec::new() }),
             retry: Some(Retry { old: long.clone(), new: long }),
             ..Evidence::default()
         });

@@ -176,3 +176,21 @@ fn every_failure_ends_with_what_to_run() {
     let unreadable = |repo: &TestRepo| repo.write(".git/patchmany", "in the way");
     ends_with(unreadable, &["apply"], &good(), "remove the cause, then run the command again");
 }
+
+#[test]
+fn the_nearest_lines_are_shown_beside_those_of_the_batch() {
+    let text: String = (1..=9).map(|n| format!("value_{n} = compute({n})\n")).collect();
+    let repo = TestRepo::new(&[("f", &*text)]);
+    let old = "value_4 = compute(4)\nvalue_5 = compote(5)\nvalue_6 = compute(6)";
+    let ran = repo.run(&["apply"], patches(&[("f", old, "x")]));
+    let rows = "\n         4   value_4 = compute(4)\n           - value_5 = compote(5)\n         \
+                5 + value_5 = compute(5)\n         6   value_6 = compute(6)\n";
+    assert!(ran.err.contains(rows), "{}", ran.err);
+    let json = repo.run(&["apply", "--json"], patches(&[("f", old, "x")])).json();
+    let keys: Vec<_> = json["errors"][0]["nearest"].as_object().unwrap().keys().cloned().collect();
+    assert_eq!(keys, ["differs", "end", "line"]);
+    let long = (1..3000).map(|n| format!("value_{n} = {}\n", "compute ".repeat(30))).collect::<String>();
+    repo.write("f", &long);
+    let ran = repo.run(&["apply"], patches(&[("f", &long.replace("compute", "compote"), "x")]));
+    assert!(ran.err.len() < 4096, "{}", ran.err.len());
+}

@@ -3,6 +3,7 @@
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Effects, Style as Paint};
 use bstr::ByteSlice;
+use patchmany::plan::Compared;
 use patchmany::report::{
     ErrorReport, FileReport, Mode, OperationReport, Outcome, PathReport, Report, ShownReport, WarningReport,
 };
@@ -192,7 +193,8 @@ fn write_error(err: &mut impl Write, error: &ErrorReport) -> io::Result<()> {
     let place = if place.is_empty() { String::new() } else { format!(" ({place})") };
     writeln!(err, "{path}{RED}{}{RED:#}: {}{place}", error.code, error.message)?;
     if let Some(near) = &error.nearest {
-        writeln!(err, "    nearest is line {}-{}; {}", near.line, near.end, near.differs)?;
+        writeln!(err, "    nearest is line {}-{}; {}", near.line, near.end, plain(&near.differs))?;
+        near.rows.iter().try_for_each(|row| write_compared(err, row))?;
     }
     for candidate in &error.candidates {
         writeln!(err, "    {:>6} | {}", candidate.line, candidate.text)?;
@@ -207,6 +209,16 @@ fn write_error(err: &mut impl Write, error: &ErrorReport) -> io::Result<()> {
         retry.new_string.lines().try_for_each(|line| writeln!(err, "      | {}", plain(line)))?;
     }
     Ok(())
+}
+
+/// A line of the batch (`-`) or of the file (`+`) or of both, with its number in the file.
+fn write_compared(err: &mut impl Write, row: &Compared) -> io::Result<()> {
+    match row {
+        Compared::Same(line, text) => writeln!(err, "    {line:>6}   {}", plain(text)),
+        Compared::Batch(text) => writeln!(err, "    {:>6} {RED}- {}{RED:#}", "", plain(text)),
+        Compared::File(line, text) => writeln!(err, "    {line:>6} {GREEN}+ {}{GREEN:#}", plain(text)),
+        Compared::Gap => writeln!(err, "    {:>6}", "…"),
+    }
 }
 
 fn write_warnings(err: &mut impl Write, warnings: &[WarningReport]) -> io::Result<()> {
