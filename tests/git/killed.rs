@@ -2,6 +2,7 @@
 //!
 //! strace counts the calls and sends the signal. Where there is none, or it may not trace, the tests say so and pass.
 
+#![allow(clippy::print_stderr)] // what was ignored, or met, is for whoever reads the run
 use crate::support::{Ran, TestRepo, block};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -148,6 +149,7 @@ fn committed(repo: &TestRepo, commits_before: usize) -> Side {
 }
 
 #[test]
+#[ignore = "kills some hundred processes; .ci/run runs it"]
 fn a_commit() {
     let make = || {
         let repo = repo();
@@ -163,6 +165,7 @@ fn a_commit() {
 }
 
 #[test]
+#[ignore = "kills some hundred processes; .ci/run runs it"]
 fn a_first_commit_on_a_branch_in_folders() {
     let make = || {
         let repo = repo();
@@ -174,6 +177,7 @@ fn a_first_commit_on_a_branch_in_folders() {
 }
 
 #[test]
+#[ignore = "kills some hundred processes; .ci/run runs it"]
 fn a_commit_on_a_detached_head_in_a_linked_work_tree() {
     let make = || {
         let main = repo();
@@ -185,6 +189,7 @@ fn a_commit_on_a_detached_head_in_a_linked_work_tree() {
 }
 
 #[test]
+#[ignore = "kills some hundred processes; .ci/run runs it"]
 fn a_stash() {
     let judge = |repo: &TestRepo| {
         let entries = repo.git(&["stash", "list", "--format=%gs"]);
