@@ -55,8 +55,8 @@ mod place_tests;
 mod tests;
 
 pub use applied::Applied;
-pub(crate) use document::is_binary;
 pub use compared::Compared;
+pub(crate) use document::is_binary;
 pub use outcome::{FileAction, LineRange, PlacedHunk, Plan, PlannedFile};
 pub use pass::Loosest;
 pub use planner::{NoPlan, Options, plan};
