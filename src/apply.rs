@@ -188,6 +188,10 @@ pub(crate) fn end_interrupted(
         for id in ground.store.running().map_err(Error::io("list interrupted operations"))? {
             git::remove_own_lock(repo, id.as_str())?;
         }
+        // Whoever runs patchmany holds the lock that the caller holds: this one is nobody's.
+        if let Some(id) = git::lock_owner(repo) {
+            git::remove_own_lock(repo, &id)?;
+        }
     }
     let recorder = |_: &OperationId| Some(CommitRecorder::resume(workspace.repo()?, &RelPath::root()));
     Ok(recover_all(ground, decide, recorder)?)

@@ -90,6 +90,15 @@ pub fn guard_index(repo: &Repo, operation_id: &str) -> Option<IndexGuard> {
     Some(IndexGuard { _lock: lock })
 }
 
+/// The operation that `index.lock` names, where it is one of patchmany. It may be over: a run that is killed between its
+/// end and giving up the lock leaves nothing else.
+pub fn lock_owner(repo: &Repo) -> Option<String> {
+    let index = gix::lock::acquire::resolve_symlink(&repo.local().index_path());
+    let text = std::fs::read_to_string(lock_path(&index)).ok()?;
+    let id = text.strip_prefix("patchmany ")?.strip_suffix('\n')?;
+    check_operation(id).ok().map(|()| id.to_owned())
+}
+
 /// Removes what a killed operation left behind: `index.lock` if it names this very operation, and our private files.
 ///
 /// Returns whether there was such a lock. Call it only while no other run of patchmany can be alive.

@@ -26,7 +26,7 @@ mod status;
 pub use clean::Attributes;
 pub use commit::{CommitOptions, CommitRecorder, Hooks};
 pub use error::GitError;
-pub use lock::{IndexGuard, guard_index, remove_own_lock};
+pub use lock::{IndexGuard, guard_index, lock_owner, remove_own_lock};
 pub use record::recorded_in;
 pub use refusal::PathRefusal;
 pub use repo::{Discovery, Environment, Repo};
