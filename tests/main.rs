@@ -3,6 +3,7 @@
 
 mod cli;
 mod docs;
+mod faults;
 mod git;
 mod history;
 mod properties;
