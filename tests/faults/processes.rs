@@ -72,11 +72,13 @@ fn races(processes: usize, rounds: usize) {
 }
 
 #[test]
+#[ignore = "starts some hundred processes; .ci/run runs it"]
 fn invariants_4_5_two_processes_on_the_same_files() {
     races(2, 200);
 }
 
 #[test]
+#[ignore = "starts some hundred processes; .ci/run runs it"]
 fn invariants_4_5_ten_processes_on_the_same_files() {
     races(10, 40);
 }
