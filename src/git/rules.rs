@@ -1,7 +1,7 @@
 //! What git says of paths to the planner: declared binary, or part of git's own machinery.
 
 use super::head::Head;
-use super::{GitError, Repo, StatusReader};
+use super::{GitError, Repo, StatusReader, Tracking};
 use crate::edit::RelPath;
 use crate::plan::PathRules;
 use bstr::ByteSlice;
@@ -97,13 +97,14 @@ impl GitRules {
         false
     }
 
-    fn ask(&self, path: &RelPath) -> Option<bool> {
+    /// What a reader says, one that is idle or a new one; `None` when git cannot be read.
+    fn ask<T>(&self, question: impl FnOnce(&mut StatusReader) -> Result<T, GitError>) -> Option<T> {
         let idle = self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut reader = match idle {
             Some(reader) => reader,
             None => StatusReader::open(&self.repo).ok()?,
         };
-        let answer = reader.is_binary(path).ok();
+        let answer = question(&mut reader).ok();
         self.readers.lock().unwrap_or_else(PoisonError::into_inner).push(reader);
         answer
     }
@@ -116,7 +117,17 @@ impl GitRules {
 impl PathRules for GitRules {
     fn is_binary(&self, path: &RelPath) -> bool {
         let path = self.in_work_tree(path);
-        self.may_be_binary(&path) && self.ask(&path).unwrap_or(false)
+        self.may_be_binary(&path) && self.ask(|reader| reader.is_binary(&path)).unwrap_or(false)
+    }
+
+    fn is_left_out(&self, path: &RelPath) -> bool {
+        let tracking = self.ask(|reader| Ok(reader.status(&self.in_work_tree(path))?.tracking));
+        matches!(tracking, Some(Tracking::SkipWorktree | Tracking::SparseFolder))
+    }
+
+    fn is_in_lfs(&self, path: &RelPath) -> bool {
+        let filter = self.ask(|reader| Ok(reader.attributes(&self.in_work_tree(path))?.filter));
+        filter.flatten().is_some_and(|name| name == "lfs")
     }
 
     fn base(&self, path: &RelPath, present: &[u8]) -> Option<Vec<u8>> {

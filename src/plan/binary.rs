@@ -13,6 +13,11 @@ pub(super) fn change(step: &Step) -> Option<(&Hunk, &BinaryChange)> {
     }
 }
 
+/// Whether a file may be what Git LFS puts in the place of a content that is not here.
+pub(super) fn is_lfs_pointer(bytes: &[u8]) -> bool {
+    bytes.len() < 1024 && bytes.starts_with(b"version https://git-lfs.github.com/spec/")
+}
+
 /// Makes the change.
 pub(super) fn run(content: &[u8], hunk: &Hunk, change: &BinaryChange) -> Result<StepDone, Vec<Refusal>> {
     let bytes = change.apply(content).map_err(|error| vec![refusal(&error).at(hunk.origin)])?;

@@ -176,6 +176,10 @@ impl<'a> Composer<'a> {
             let message = "the attributes declare the file binary";
             return Err(vec![Refusal::new(Code::NotText, message)]);
         }
+        if !steps.is_empty() && binary::is_lfs_pointer(&content.bytes) && self.source.is_in_lfs(path) {
+            let message = "the file is a Git LFS pointer, and its content is not here";
+            return Err(vec![Refusal::new(Code::NotText, message).hint("git lfs pull it first")]);
+        }
         let mut refusals = Vec::new();
         for step in steps {
             match step::run(&content.bytes, step, self.rules) {
@@ -387,6 +391,10 @@ fn check_tag(operation: &FileOperation, slot: &Slot) -> Result<(), Refusal> {
 
 /// The file is not there; a name beside it that reads almost the same is told.
 fn missing(source: &dyn Source, path: &RelPath) -> Refusal {
+    if source.is_left_out(path) {
+        let message = format!("{path} is left out of the work tree by sparse-checkout");
+        return Refusal::new(Code::Missing, message).hint("git sparse-checkout add its folder");
+    }
     let refusal = Refusal::new(Code::Missing, format!("{path} does not exist"));
     let beside = path.parent().and_then(|folder| source.list(&folder).ok()).unwrap_or_default();
     let wanted = path.name().to_str_lossy().to_lowercase();

@@ -30,6 +30,16 @@ pub trait Source: Sync {
     /// Whether the user's attributes declare the file binary.
     fn is_binary(&self, path: &RelPath) -> bool;
 
+    /// Whether the missing file `path` is tracked and left out of the tree by sparse-checkout.
+    fn is_left_out(&self, _path: &RelPath) -> bool {
+        false
+    }
+
+    /// Whether the content of `path` is kept by Git LFS: a pointer in its place is no text of the user.
+    fn is_in_lfs(&self, _path: &RelPath) -> bool {
+        false
+    }
+
     /// The text of `path` in the base, the version that the author of a batch may have seen, where it differs from
     /// the `present` bytes.
     fn base(&self, _path: &RelPath, _present: &[u8]) -> Option<Vec<u8>> {

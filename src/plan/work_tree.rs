@@ -17,6 +17,14 @@ const MOST_LINKS: usize = 40;
 pub trait PathRules: Sync {
     /// Whether the user's attributes declare the file binary.
     fn is_binary(&self, path: &RelPath) -> bool;
+    /// Whether the missing file `path` is left out of the tree by sparse-checkout.
+    fn is_left_out(&self, _path: &RelPath) -> bool {
+        false
+    }
+    /// Whether the attributes give the content of `path` to Git LFS.
+    fn is_in_lfs(&self, _path: &RelPath) -> bool {
+        false
+    }
     /// The text of `path` in the base, where it differs from the `present` bytes.
     fn base(&self, _path: &RelPath, _present: &[u8]) -> Option<Vec<u8>> {
         None
@@ -282,6 +290,14 @@ impl<D: Disk> Source for WorkTree<'_, D> {
 
     fn is_binary(&self, path: &RelPath) -> bool {
         self.rules.is_binary(path)
+    }
+
+    fn is_left_out(&self, path: &RelPath) -> bool {
+        self.rules.is_left_out(path)
+    }
+
+    fn is_in_lfs(&self, path: &RelPath) -> bool {
+        self.rules.is_in_lfs(path)
     }
 
     fn base(&self, path: &RelPath, present: &[u8]) -> Option<Vec<u8>> {

@@ -103,3 +103,39 @@ fn every_fault_is_told() {
         patches(&[("a.txt", "one", "1"), ("gone", "g", ""), ("src", "s", ""), ("src/b.txt", "three", "")]);
     check(batch, &refused(&["missing", "not-regular", "no-match"]));
 }
+
+/// The only error of a plain apply: code and message; git and the tree stay.
+#[track_caller]
+fn only_error(repo: &TestRepo, batch: &str) -> (String, String) {
+    let (tree, state) = (identity(repo.root()), repo.state());
+    let error = repo.run(&["apply", "--json"], batch).json()["errors"][0].clone();
+    assert_eq!((identity(repo.root()), repo.state()), (tree, state));
+    let text = |key: &str| error[key].as_str().unwrap().to_owned();
+    (text("code"), text("message"))
+}
+
+#[test]
+fn a_file_that_sparse_checkout_leaves_out_is_told_as_such() {
+    for cone in ["--cone", "--no-cone"] {
+        let repo = TestRepo::new(&[("in/a", "1\n"), ("out/b", "1\n")]);
+        repo.git(&["sparse-checkout", "set", cone, "in"]);
+        let (code, message) = only_error(&repo, &patches(&[("out/b", "1", "2")]));
+        assert_eq!((&*code, &*message), ("missing", "out/b is left out of the work tree by sparse-checkout"));
+        assert_eq!(only_error(&repo, &patches(&[("out/c", "1", "2")])).1, "out/c does not exist");
+    }
+}
+
+#[test]
+fn a_pointer_of_lfs_is_no_text() {
+    let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 12345\n";
+    let repo = TestRepo::new(&[("f.bin", pointer), ("f.txt", pointer)]);
+    repo.write(".gitattributes", "*.bin filter=lfs -text\n");
+    let (code, message) = only_error(&repo, &patches(&[("f.bin", "12345", "9")]));
+    assert_eq!(
+        (&*code, &*message),
+        ("not-text", "the file is a Git LFS pointer, and its content is not here")
+    );
+    assert_eq!(repo.run(&["apply"], patches(&[("f.txt", "12345", "9")])).code, 0);
+    let whole = r#"[{"path": "f.bin", "content": "whole\\n"}]"#.replace("\\\\", "\\");
+    assert_eq!((repo.run(&["apply"], whole).code, &*repo.read("f.bin")), (0, "whole\n"));
+}
