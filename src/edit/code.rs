@@ -96,6 +96,8 @@ codes! {
         IndentMapped = "indent-mapped",
         /// Outer blank lines of a hunk stand nowhere and were left out.
         EdgeBlankDropped = "edge-blank-dropped",
+        /// Every added line begins with a number that counts up, as a display shows them.
+        NumberedText = "numbered-text",
         /// Hunks stand in another order than in the batch.
         OutOfOrder = "out-of-order",
         /// The counts of a hunk header do not fit its body.

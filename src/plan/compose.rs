@@ -1,10 +1,10 @@
 //! Runs the entries of one group on its virtual tree.
 
 use super::moves::GivingWay;
-use super::outcome::append_step;
+use super::outcome::{PlacedHunk, append_step};
 use super::rules::Rules;
 use super::tree::{Content, Now, Slot, Tree};
-use super::{Options, Refusal, Source, Target, base, binary, mode, sections, step};
+use super::{Options, Refusal, Source, Target, base, binary, mode, numbering, sections, step};
 use crate::disk::Node;
 use crate::edit::{
     Action, Code, Existing, FileOperation, Hash, Mode, Precondition, RelPath, Step, Warning, WarningCode,
@@ -183,7 +183,8 @@ impl<'a> Composer<'a> {
         let mut refusals = Vec::new();
         for step in steps {
             match step::run(&content.bytes, step, self.rules) {
-                Ok(done) => {
+                Ok(mut done) => {
+                    note_numbers(step, &mut done.hunks);
                     content.added += done.hunks.iter().map(|h| h.added).sum::<usize>();
                     content.removed += done.hunks.iter().map(|h| h.removed).sum::<usize>();
                     append_step(&mut content.hunks, done.hunks);
@@ -209,6 +210,7 @@ impl<'a> Composer<'a> {
         self.give_way(entry, path).map_err(|r| vec![r])?;
         let slot = self.tree.touch(path, entry.operation.origin.entry).map_err(|r| vec![r])?;
         let lines = bytes.lines().count();
+        let is_numbered = bytes.to_str().is_ok_and(|text| numbering::numbered(text.lines()));
         let new = match &slot.now {
             Now::File(_) if replace => {
                 let old = self.file(entry, path).map_err(|r| vec![r])?;
@@ -231,6 +233,11 @@ impl<'a> Composer<'a> {
             }
         };
         self.tree.room_for(path).map_err(|r| vec![r])?;
+        if is_numbered {
+            let message =
+                "every line of the new file begins with a number, as a display shows them".to_owned();
+            self.warn(WarningCode::NumberedText, path, message);
+        }
         self.put(entry, path, new).map_err(|r| vec![r])
     }
 
@@ -355,6 +362,14 @@ fn written(entry: &Entry<'_>, path: &RelPath) -> BString {
 fn exists(path: &RelPath) -> Refusal {
     Refusal::new(Code::Exists, format!("{path} exists already"))
         .hint("delete it in the batch first, or run with --overwrite")
+}
+
+/// Notes the hunks whose new text looks as if a display had numbered its lines.
+fn note_numbers(step: &Step, placed: &mut [PlacedHunk]) {
+    for hunk in step.hunks.iter().filter(|hunk| numbering::is_numbered(hunk)) {
+        let own = placed.iter_mut().filter(|placed| placed.origin == hunk.origin);
+        own.for_each(|placed| placed.notes.push(WarningCode::NumberedText));
+    }
 }
 
 fn filled_already(path: &RelPath) -> Refusal {

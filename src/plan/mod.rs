@@ -28,6 +28,7 @@ mod moves;
 mod narrow;
 mod nearest;
 mod numbered;
+mod numbering;
 mod outcome;
 mod pass;
 mod places;

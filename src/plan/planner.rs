@@ -306,6 +306,9 @@ fn note_text(code: WarningCode) -> &'static str {
         }
         WarningCode::EdgeBlankDropped => "blank lines at its start or end stand nowhere, and were left out",
         WarningCode::IndentMapped => "the lines have other indents, and added ones were given such",
+        WarningCode::NumberedText => {
+            "every added line begins with a number, as a display shows them: was that meant?"
+        }
         WarningCode::OutOfOrder => "the hunks stand in another order than in the batch",
         other => other.as_str(),
     }
