@@ -3,7 +3,7 @@
 use crate::support::{Edit, TestRepo};
 use patchmany::disk::Node;
 use patchmany::edit::{Hash, RelPath};
-use patchmany::git::{GitError, Recorded, StashOptions, StashRecorder};
+use patchmany::git::{GitError, Recorded, StashOptions, StashRecorder, remove_own_stash_lock};
 use patchmany::plan::{Resolved, Sink};
 use std::sync::Arc;
 
@@ -159,4 +159,22 @@ fn a_failing_filter_ends_the_plan() {
     let recorder = begin(&repo, None).unwrap();
     assert!(recorder.put(&resolved(&Edit::write("a.txt", "x\n"))).is_err());
     assert!(matches!(recorder.finish(), Err(GitError::Filter { .. })));
+}
+
+#[test]
+fn only_a_lock_that_a_draft_tells_of_is_removed() {
+    let repo = repo();
+    let id = repo.git(&["rev-parse", "HEAD"]);
+    for (draft, lock, stays) in [
+        (format!("{id}\n"), format!("{id}\n"), false),
+        (format!("{id}\n"), String::new(), true),
+        (String::new(), String::new(), true),
+        (id.clone(), id.clone(), true),
+    ] {
+        repo.write(".git/patchmany/stash-op-1", &draft);
+        repo.write(".git/refs/stash.lock", &lock);
+        remove_own_stash_lock(&repo.open()).unwrap();
+        assert_eq!(repo.path(".git/refs/stash.lock").exists(), stays, "{draft:?} {lock:?}");
+        assert!(!repo.path(".git/patchmany/stash-op-1").exists());
+    }
 }
