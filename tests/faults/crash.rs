@@ -124,6 +124,7 @@ fn invariants_2_6_power_loss_in_order() {
 }
 
 #[test]
+#[ignore = "looks at some hundred thousand states; .ci/run runs it"]
 fn invariants_2_6_power_loss_in_order_without_exchange() {
     check(&LASTING, Tier::NoReplace, Loss::Ordered, &[(SMALL, 0), (REUSED, 0), (MIXED, 0), (WIDE, 0)]);
     check(&LASTING, Tier::Link, Loss::Ordered, &[(SMALL, 0), (REUSED, 0), (MIXED, 0)]);
@@ -140,6 +141,7 @@ fn invariants_2_6_power_loss_in_any_order_with_reused_names() {
 }
 
 #[test]
+#[ignore = "looks at some hundred thousand states; .ci/run runs it"]
 fn invariants_2_6_power_loss_in_any_order_without_exchange() {
     check(
         &LASTING,
