@@ -76,3 +76,27 @@ fn an_exchange_trades_places_with_a_folder() {
     assert_eq!(OsDisk.stat(&root, "f".into()).expect("stats").expect("there").kind, Kind::Directory);
     assert_eq!(OsDisk.read(&root, "d".into()).expect("reads").0, b"x");
 }
+
+#[test]
+fn without_flags_files_and_folders_move_and_replace_nothing() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let root = OsDisk.open_root(temp.path()).expect("opens");
+    OsDisk.create_dir(&root, "d".into(), Access::Shared).expect("made");
+    let dir = OsDisk.open_dir(&root, &rel("d")).expect("opens");
+    OsDisk.create(&dir, "inner".into(), b"x", 0o666).expect("made");
+    OsDisk.create(&root, "f".into(), b"y", 0o666).expect("made");
+    OsDisk.create_link(&root, "l".into(), "f".into()).expect("made");
+    for (from, to) in [("d", "f"), ("f", "d"), ("l", "f"), ("d", "d")] {
+        let clash = OsDisk.rename_without_flags((&root, from.into()), (&root, to.into()));
+        assert_eq!(clash.expect_err("stands").kind(), ErrorKind::AlreadyExists, "{from} to {to}");
+    }
+    for (from, to) in [("d", "e"), ("f", "g"), ("l", "m")] {
+        OsDisk.rename_without_flags((&root, from.into()), (&root, to.into())).expect("moves");
+        assert_eq!(OsDisk.stat(&root, from.into()).expect("no fault"), None, "{from}");
+    }
+    let moved = OsDisk.open_dir(&root, &rel("e")).expect("opens");
+    assert_eq!(OsDisk.read(&moved, "inner".into()).expect("reads").0, b"x");
+    assert_eq!(OsDisk.read_link(&root, "m".into()).expect("reads"), "f");
+    let gone = OsDisk.rename_without_flags((&root, "f".into()), (&root, "h".into()));
+    assert_eq!(gone.expect_err("gone").kind(), ErrorKind::NotFound);
+}

@@ -129,7 +129,7 @@ impl Disk for OsDisk {
         };
         match rustix::fs::renameat_with(&**from.0, from.1.as_bytes(), &**to.0, to.1.as_bytes(), flags) {
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => match how {
-                Rename::NoReplace => self.rename_by_link(from, to),
+                Rename::NoReplace => self.rename_without_flags(from, to),
                 Rename::Exchange => Err(io::ErrorKind::Unsupported.into()),
             },
             done => Ok(done?),
@@ -184,10 +184,22 @@ impl Disk for OsDisk {
 }
 
 impl OsDisk {
-    /// Moves a file by a second name, where the file system cannot rename without replacing.
-    fn rename_by_link(&self, from: (&Arc<OwnedFd>, &BStr), to: (&Arc<OwnedFd>, &BStr)) -> io::Result<()> {
-        self.hard_link(from, to)?;
-        self.remove(from.0, from.1)
+    /// [`Rename::NoReplace`] where the file system has no such thing: a file moves by a second name. A folder can have
+    /// none; a plain rename replaces nothing but an empty folder that came up between the look and the move.
+    pub(super) fn rename_without_flags(
+        &self,
+        from: (&Arc<OwnedFd>, &BStr),
+        to: (&Arc<OwnedFd>, &BStr),
+    ) -> io::Result<()> {
+        let stat = self.stat(from.0, from.1)?.ok_or(io::ErrorKind::NotFound)?;
+        if stat.kind != Kind::Directory {
+            self.hard_link(from, to)?;
+            return self.remove(from.0, from.1);
+        }
+        if self.stat(to.0, to.1)?.is_some() {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        Ok(rustix::fs::renameat(&**from.0, from.1.as_bytes(), &**to.0, to.1.as_bytes())?)
     }
 }
 
