@@ -9,6 +9,7 @@ mod controls;
 mod crash;
 mod drive;
 mod flawed;
+mod mounts;
 mod nested;
 mod processes;
 mod single;

@@ -108,6 +108,14 @@ impl Failure {
     pub(super) fn clean(cause: TransactionError, tree: TreeState) -> Self {
         Self { cause, rollback: None, tree, kept: Vec::new() }
     }
+
+    /// What follows when a staging folder could not be removed from the tree.
+    pub(super) fn cleared(self, thrown: Result<(), TransactionError>) -> Self {
+        match thrown {
+            Ok(()) => self,
+            Err(e) => Self { rollback: Some(Box::new(e)), tree: TreeState::NeedsRecovery, ..self },
+        }
+    }
 }
 
 /// The state of the tree after a run.

@@ -1,6 +1,7 @@
 //! After the commit point: only forward. The participant finishes, emptied folders go, old files become history.
 
 use super::TransactionError;
+use super::carry::carry;
 use super::entry::StagePlace;
 use super::error::{Kept, Version};
 use super::ground::{Ground, Stage, clear_stage, stage_of};
@@ -10,7 +11,7 @@ use super::participant::{Participant, ParticipantError};
 use super::store::Store;
 use super::swap::{RECORD, Taken};
 use super::undo::put_aside;
-use crate::disk::{Disk, Rename};
+use crate::disk::{Disk, Kind, Rename};
 use crate::edit::RelPath;
 use std::collections::BTreeSet;
 use std::io;
@@ -84,13 +85,14 @@ fn clean_up<D: Disk + Clone>(
         bring_home(ground, own, stage, journal)?;
         clear_stage(ground, &journal.id, stage, &[])?;
     }
-    let undo = ground.store.folder(UNDO.into())?;
+    let undo = ground.store.lasting_folder(UNDO.into())?;
     let (disk, name) = (ground.disk(), Store::<D>::running_name(&journal.id));
     let id: &bstr::BStr = journal.id.as_str().into();
     disk.rename((&ground.store.dir, name.as_ref()), (&undo, id), Rename::NoReplace)
 }
 
-/// Copies old files that were staged on another mount to the operation's own folder.
+/// Copies old files that were staged on another mount to the operation's own folder; they are safe there when this
+/// returns.
 fn bring_home<D: Disk + Clone>(
     ground: Ground<'_, D>,
     own: &D::Dir,
@@ -99,22 +101,23 @@ fn bring_home<D: Disk + Clone>(
 ) -> io::Result<()> {
     let disk = ground.disk();
     let number = journal.stages.iter().position(|place| *place == stage.place);
+    let mut names = Vec::new();
     for entry in journal.entries.iter().filter(|e| Some(e.stage) == number) {
         for name in [entry.new_slot(), entry.old_slot()] {
-            match disk.read(&stage.dir, name.as_ref()) {
-                Ok((bytes, stat)) => match disk.create(own, name.as_ref(), &bytes, 0o600) {
-                    Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
-                    made => {
-                        made?;
-                        disk.set_mode(own, name.as_ref(), stat.mode)?;
-                    }
-                },
-                Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidInput) => {}
-                Err(e) => return Err(e),
-            }
+            carry(disk, (&stage.dir, name.as_ref()), (own, name.as_ref()))?;
+            names.push(name);
         }
     }
-    Ok(())
+    match disk.sync_all(own) {
+        Err(e) if e.kind() == io::ErrorKind::Unsupported => {}
+        done => return done,
+    }
+    for name in &names {
+        if disk.stat(own, name.as_ref())?.is_some_and(|stat| stat.kind == Kind::File) {
+            disk.sync_file(own, name.as_ref())?;
+        }
+    }
+    disk.sync_dir(own)
 }
 
 /// Folders that the batch has emptied go, as git does it; the root stays. What is not empty, or cannot be removed, stays.

@@ -1,8 +1,8 @@
 //! Where a transaction stands: the tree, the state directory, and the staging folders between them.
 
+use super::OperationId;
 use super::entry::{Entry, StagePlace};
 use super::store::{Store, make_folder};
-use super::{OperationId, TransactionError};
 use crate::disk::{Disk, Folders, Kind, Node};
 use crate::edit::RelPath;
 use bstr::{BStr, BString};
@@ -107,10 +107,6 @@ impl<'a, D: Disk + Clone> Stages<'a, D> {
         self.locked().stages.clone()
     }
 
-    pub(super) fn into_stages(self) -> Vec<Stage<D>> {
-        self.found.into_inner().unwrap_or_else(PoisonError::into_inner).stages
-    }
-
     fn locked(&self) -> std::sync::MutexGuard<'_, Found<D>> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -147,33 +143,59 @@ impl<'a, D: Disk + Clone> Stages<'a, D> {
         disk.create(&self.own, name.as_ref(), top.as_bstr(), 0o600)?;
         disk.sync_file(&self.own, name.as_ref())?;
         disk.sync_dir(&self.own)?;
-        let dir = self.ground.folders.open(&top)?;
-        let dir = make_folder(disk, &dir, tree_stage_name(&self.id).as_ref())?;
+        disk.sync_dir(&self.ground.store.dir)?;
+        let above = self.ground.folders.open(&top)?;
+        let dir = make_folder(disk, &above, tree_stage_name(&self.id).as_ref())?;
+        disk.sync_dir(&above)?;
         Ok(Stage { place: StagePlace::Tree(top), dir })
     }
 }
 
-/// Opens the staging folders that a journal names.
-pub(super) fn open_stages<D: Disk + Clone>(
+/// Opens the staging folder that a journal names.
+pub(super) fn open_stage<D: Disk + Clone>(
     ground: Ground<'_, D>,
     id: &OperationId,
     own: &D::Dir,
-    places: &[StagePlace],
-) -> Result<Vec<Stage<D>>, TransactionError> {
-    let open = |place: &StagePlace| -> io::Result<Stage<D>> {
-        let dir = match place {
-            StagePlace::State => own.clone(),
-            StagePlace::Tree(folder) => {
-                let path = folder.join(tree_stage_name(id).as_ref()).map_err(io::Error::other)?;
-                ground.folders.open(&path)?
-            }
-        };
-        Ok(Stage { place: place.clone(), dir })
+    place: &StagePlace,
+) -> io::Result<Stage<D>> {
+    let dir = match place {
+        StagePlace::State => own.clone(),
+        StagePlace::Tree(folder) => {
+            let path = folder.join(tree_stage_name(id).as_ref()).map_err(io::Error::other)?;
+            ground.folders.open(&path)?
+        }
     };
-    places
-        .iter()
-        .map(|place| open(place).map_err(TransactionError::io("open the staging folder of", id)))
-        .collect()
+    Ok(Stage { place: place.clone(), dir })
+}
+
+/// Removes the staging folders in the tree that the intents in `own` name, and waits until they are gone for good:
+/// without `own` nobody would know of them.
+pub(super) fn clear_tree_stages<D: Disk + Clone>(
+    ground: Ground<'_, D>,
+    id: &OperationId,
+    own: &D::Dir,
+) -> io::Result<()> {
+    let disk = ground.disk();
+    for name in disk.list(own)?.iter().filter(|n| n.starts_with(INTENT.as_bytes())) {
+        let (folder, _) = disk.read(own, name.as_ref())?;
+        let Ok(folder) = RelPath::new(folder) else { continue };
+        match open_stage(ground, id, own, &StagePlace::Tree(folder)) {
+            Ok(stage) => clear_stage(ground, id, &stage, &[])?,
+            Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(())
+}
+
+/// Removes a transaction's own folder.
+pub(super) fn clear_own<D: Disk + Clone>(
+    ground: Ground<'_, D>,
+    id: &OperationId,
+    own: &D::Dir,
+) -> io::Result<()> {
+    clear_stage(ground, id, &Stage { place: StagePlace::State, dir: own.clone() }, &[])?;
+    ground.disk().remove_dir(&ground.store.dir, Store::<D>::running_name(id).as_ref())
 }
 
 /// Removes every object of a staging folder, and the folder itself where it stands in the tree.
@@ -197,7 +219,9 @@ pub(super) fn clear_stage<D: Disk + Clone>(
     }
     if let StagePlace::Tree(folder) = &stage.place {
         ground.folders.forget();
-        disk.remove_dir(&ground.folders.open(folder)?, tree_stage_name(id).as_ref())?;
+        let above = ground.folders.open(folder)?;
+        disk.remove_dir(&above, tree_stage_name(id).as_ref())?;
+        disk.sync_dir(&above)?;
     }
     Ok(())
 }

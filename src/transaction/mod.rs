@@ -19,6 +19,7 @@
 //! 7. Undoing is decided by what is on disk alone, so it can stop anywhere and go on.
 //! 8. After any end but a crash nothing of ours is left in the tree; after a crash, nothing once recovery has run.
 
+mod carry;
 mod entry;
 mod error;
 mod finish;

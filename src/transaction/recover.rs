@@ -5,7 +5,7 @@
 use super::entry::{Entry, Method, StagePlace};
 use super::error::Kept;
 use super::finish::finish;
-use super::ground::{Ground, INTENT, Stage, clear_stage, open_stages, stage_of, tree_stage_name};
+use super::ground::{Ground, Stage, clear_own, clear_tree_stages, open_stage, stage_of};
 use super::journal::{Journal, Verdict};
 use super::participant::{Landed, Participant, ParticipantError};
 use super::stage::{JOURNAL, throw_away};
@@ -16,7 +16,7 @@ use super::undo::{Strangers, undo};
 use super::{OperationId, TransactionError};
 use crate::disk::{Disk, Node, Rename};
 use crate::edit::RelPath;
-use bstr::BStr;
+use bstr::{BStr, BString};
 use std::io;
 
 /// What became of one interrupted operation.
@@ -97,8 +97,8 @@ pub fn pending<D: Disk + Clone>(ground: Ground<'_, D>) -> Result<Vec<Pending>, T
             None => (RecoveryOutcome::Discarded, Vec::new()),
             Some(Ok((_, Verdict::Commit))) => (RecoveryOutcome::Finished, Vec::new()),
             Some(Ok((journal, _))) => {
-                let stages = open_stages(ground, &id, &own, &journal.stages)?;
-                let odd = undecided(ground, &stages, &journal);
+                let odd = stages_of(ground, &own, &journal, &Verdict::Abort)
+                    .and_then(|stages| undecided(ground, &stages, &journal));
                 (RecoveryOutcome::RolledBack, odd.map_err(TransactionError::io("look at the paths of", &id))?)
             }
             Some(Err(_)) => (RecoveryOutcome::RolledBack, Vec::new()),
@@ -143,7 +143,8 @@ fn recover_one<D: Disk + Clone, P: Participant>(
     if journal.id != id || !is_allowed(&journal) {
         return Err(quarantine(ground, id, "it does not belong here"));
     }
-    let stages = open_stages(ground, &id, &own, &journal.stages)?;
+    let stages = stages_of(ground, &own, &journal, &verdict)
+        .map_err(TransactionError::io("open the staging folders of", &id))?;
     if verdict == Verdict::Commit {
         let finished = finish(ground, &own, &stages, (&journal, &Taken::new()), participant(&id).as_mut());
         finished.participant?;
@@ -162,7 +163,7 @@ fn recover_one<D: Disk + Clone, P: Participant>(
     }
     let kept = undo(ground, &stages, &journal, Strangers::Stay)?;
     after_undo(ground, &stages, &journal).map_err(TransactionError::io("sync", "the restored files"))?;
-    throw_away(ground, &id, &own, &stages);
+    throw_away(ground, &id, &own)?;
     give_up(participant, &id);
     Ok(Recovered { id, outcome: RecoveryOutcome::RolledBack, kept })
 }
@@ -249,17 +250,48 @@ fn on_the_way<D: Disk + Clone>(
 
 /// Removes what an operation had staged before it had a journal.
 fn discard<D: Disk + Clone>(ground: Ground<'_, D>, id: &OperationId, own: &D::Dir) -> io::Result<()> {
-    let disk = ground.disk();
-    for name in disk.list(own)?.iter().filter(|n| n.starts_with(INTENT.as_bytes())) {
-        let (folder, _) = disk.read(own, name.as_ref())?;
-        let Ok(folder) = RelPath::new(folder) else { continue };
-        let Ok(path) = folder.join(tree_stage_name(id).as_ref()) else { continue };
-        if let Ok(dir) = ground.folders.open(&path) {
-            clear_stage(ground, id, &Stage { place: StagePlace::Tree(folder), dir }, &[])?;
+    clear_tree_stages(ground, id, own)?;
+    clear_own(ground, id, own)
+}
+
+/// The staging folders of a journal. One that is missing is over when nothing in it can be needed any more.
+fn stages_of<D: Disk + Clone>(
+    ground: Ground<'_, D>,
+    own: &D::Dir,
+    journal: &Journal,
+    verdict: &Verdict,
+) -> io::Result<Vec<Stage<D>>> {
+    let open = |(number, place)| match open_stage(ground, &journal.id, own, place) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound && is_over(ground, own, journal, verdict, number)? => {
+            Ok(Stage { place: StagePlace::State, dir: own.clone() })
+        }
+        opened => opened,
+    };
+    journal.stages.iter().enumerate().map(open).collect()
+}
+
+/// After COMMIT all old objects have come home; without it every path is as before.
+fn is_over<D: Disk + Clone>(
+    ground: Ground<'_, D>,
+    own: &D::Dir,
+    journal: &Journal,
+    verdict: &Verdict,
+    stage: usize,
+) -> io::Result<bool> {
+    for entry in journal.entries.iter().filter(|entry| entry.stage == stage) {
+        let over = match (verdict, &entry.before) {
+            (Verdict::Commit, Node::File { .. } | Node::Link { .. }) => {
+                let is_home = |name: BString| Node::at(ground.disk(), own, name.as_ref());
+                is_home(entry.new_slot())? == entry.before || is_home(entry.old_slot())? == entry.before
+            }
+            (Verdict::Commit, _) => true,
+            _ => ground.node(&entry.path)? == entry.before,
+        };
+        if !over {
+            return Ok(false);
         }
     }
-    clear_stage(ground, id, &Stage { place: StagePlace::State, dir: own.clone() }, &[])?;
-    disk.remove_dir(&ground.store.dir, Store::<D>::running_name(id).as_ref())
+    Ok(true)
 }
 
 /// A journal that cannot be trusted is moved aside with everything beside it: it may be somebody's only copy.

@@ -1,7 +1,7 @@
 //! Staging: every new object is written beside the tree before any path of it is touched.
 
 use super::entry::{Entry, Folder};
-use super::ground::{Ground, Stage, Stages, clear_stage};
+use super::ground::{Ground, Stages, clear_own, clear_tree_stages};
 use super::journal::Journal;
 use super::prelink::prelink;
 use super::store::{Store, make_folder};
@@ -100,12 +100,20 @@ impl<'a, D: Disk + Clone> Staging<'a, D> {
     }
 
     /// Ends the transaction because of what [`Sink::put`] met.
-    pub fn into_failure(self) -> Failure {
+    pub fn into_failure(mut self) -> Failure {
         let met = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
         let cause = met.unwrap_or_else(|| {
             TransactionError::io("stage", "the batch")(io::Error::other("no cause is known"))
         });
-        Failure::clean(cause, TreeState::RolledBack)
+        self.fail(cause)
+    }
+
+    fn fail(&mut self, cause: TransactionError) -> Failure {
+        let thrown = match self.stages.take() {
+            Some(_) => throw_away(self.ground, &self.id, &self.own),
+            None => Ok(()),
+        };
+        Failure::clean(cause, TreeState::RolledBack).cleared(thrown)
     }
 
     /// Writes the journal and waits until all of it is safe. From here on a crash can be recovered from.
@@ -113,13 +121,17 @@ impl<'a, D: Disk + Clone> Staging<'a, D> {
     /// # Errors
     /// No path of the tree has been touched.
     pub fn seal(mut self) -> Result<Prepared<'a, D>, Failure> {
-        match self.try_seal() {
-            Ok(prepared) => Ok(prepared),
-            Err(cause) => Err(Failure::clean(cause, TreeState::RolledBack)),
+        let prepared = self.write_journal().map_err(|cause| self.fail(cause))?;
+        match before_swap(self.ground.disk(), &self.ground.store.dir, &prepared) {
+            Ok(()) => Ok(prepared),
+            Err(e) => {
+                let cause = TransactionError::io("sync the staged files of", &self.id)(e);
+                Err(Failure::clean(cause, TreeState::RolledBack).cleared(prepared.discard()))
+            }
         }
     }
 
-    fn try_seal(&mut self) -> Result<Prepared<'a, D>, TransactionError> {
+    fn write_journal(&mut self) -> Result<Prepared<'a, D>, TransactionError> {
         let mut entries = std::mem::take(&mut *self.entries.lock().unwrap_or_else(PoisonError::into_inner));
         entries.sort_by(|a, b| a.path.cmp(&b.path));
         let stages = self.stages.as_ref().map(|s| s.open()).unwrap_or_default();
@@ -142,14 +154,7 @@ impl<'a, D: Disk + Clone> Staging<'a, D> {
         write().map_err(TransactionError::io("write the journal of", &self.id))?;
         // From here on the folder belongs to the journal: dropping `self` must not clear it.
         self.stages = None;
-        let prepared = Prepared::new(self.ground, self.own.clone(), stages, journal, bytes, self.durability);
-        match before_swap(disk, &self.ground.store.dir, &prepared) {
-            Ok(()) => Ok(prepared),
-            Err(e) => {
-                prepared.discard();
-                Err(TransactionError::io("sync the staged files of", &self.id)(e))
-            }
-        }
+        Ok(Prepared::new(self.ground, self.own.clone(), stages, journal, bytes, self.durability))
     }
 
     /// A folder to make, with the permissions it had before the operation that removed it.
@@ -264,27 +269,28 @@ impl<D: Disk + Clone> Sink for Staging<'_, D> {
 
 impl<D: Disk + Clone> Drop for Staging<'_, D> {
     fn drop(&mut self) {
-        if let Some(stages) = self.stages.take() {
-            throw_away(self.ground, &self.id, &self.own, &stages.into_stages());
+        if self.stages.take().is_some() {
+            // Nobody asks any more; the next run tries again.
+            let _ = throw_away(self.ground, &self.id, &self.own);
         }
     }
 }
 
-/// Removes the staging folders of a transaction that has touched nothing. What cannot be removed now is removed by the
-/// next run's recovery, which finds no journal there.
+/// Removes what a transaction has staged that has touched nothing, or that is undone. What cannot be removed from the
+/// state directory now is removed by the next run's recovery, which finds no journal there.
+///
+/// # Errors
+/// A staging folder stays in the tree until then.
 pub(super) fn throw_away<D: Disk + Clone>(
     ground: Ground<'_, D>,
     id: &OperationId,
     own: &D::Dir,
-    stages: &[Stage<D>],
-) {
-    let disk = ground.disk();
+) -> Result<(), TransactionError> {
     // The journal goes first: without it the slots are known to be ours alone.
-    let _ = disk.remove(own, JOURNAL.into());
-    let all = stages.iter().rev().all(|stage| clear_stage(ground, id, stage, &[]).is_ok());
-    if all {
-        let _ = disk.remove_dir(&ground.store.dir, Store::<D>::running_name(id).as_ref());
-    }
+    let _ = ground.disk().remove(own, JOURNAL.into());
+    clear_tree_stages(ground, id, own).map_err(TransactionError::io("remove the staged files of", id))?;
+    let _ = clear_own(ground, id, own);
+    Ok(())
 }
 
 /// Folders to be, and parents of new paths, that are not there yet, shallow first; a path that the batch frees counts

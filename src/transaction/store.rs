@@ -81,6 +81,16 @@ impl<D: Disk + Clone> Store<D> {
         [RUNNING, id.as_str().as_bytes()].concat().into()
     }
 
+    /// The folder `name` in the state directory; where it is missing it is made, and survives power loss from then on.
+    pub(super) fn lasting_folder(&self, name: &BStr) -> io::Result<D::Dir> {
+        if self.disk.stat(&self.dir, name)?.is_some() {
+            return self.folder(name);
+        }
+        let made = self.folder(name)?;
+        self.disk.sync_dir(&self.dir)?;
+        Ok(made)
+    }
+
     /// The folder `name` in the state directory, made where it is missing.
     pub(crate) fn folder(&self, name: &BStr) -> io::Result<D::Dir> {
         make_folder(&self.disk, &self.dir, name)

@@ -52,8 +52,11 @@ impl<'a, D: Disk + Clone> Prepared<'a, D> {
     }
 
     /// Throws the staged files away.
-    pub fn discard(self) {
-        throw_away(self.ground, &self.journal.id, &self.own, &self.stages);
+    ///
+    /// # Errors
+    /// Some stand in the tree and cannot be removed; the next run tries again.
+    pub fn discard(self) -> Result<(), TransactionError> {
+        throw_away(self.ground, &self.journal.id, &self.own)
     }
 
     /// Swaps every path. Each old object is checked after it has been taken: it must be the one that was planned for.
@@ -62,8 +65,7 @@ impl<'a, D: Disk + Clone> Prepared<'a, D> {
     /// Everything is back as it was, or the failure says that recovery is needed.
     pub fn swap(self, stop: &Stop) -> Result<Swapped<'a, D>, Failure> {
         if let Err(cause) = self.check(stop) {
-            self.discard();
-            return Err(Failure::clean(cause, TreeState::Untouched));
+            return Err(Failure::clean(cause, TreeState::Untouched).cleared(self.discard()));
         }
         match self.swap_all(stop) {
             Ok(()) => {
@@ -252,8 +254,7 @@ impl<'a, D: Disk + Clone> Prepared<'a, D> {
         });
         match undone {
             Ok(kept) => {
-                self.discard();
-                Failure { cause, rollback: None, tree: TreeState::RolledBack, kept }
+                Failure { cause, rollback: None, tree: TreeState::RolledBack, kept }.cleared(self.discard())
             }
             Err(e) => Failure {
                 cause,

@@ -2,12 +2,13 @@
 //!
 //! The rule (transaction.md, 1.7): somebody else's newer content is never overwritten.
 
+use super::carry::carry;
 use super::entry::{Entry, Method};
 use super::error::{Kept, Version};
 use super::ground::{Ground, Stage, stage_of};
 use super::journal::Journal;
 use super::{OperationId, TransactionError};
-use crate::disk::{Disk, Node, Rename};
+use crate::disk::{Disk, Kind, Node, Rename};
 use crate::edit::Hash;
 use bstr::{BStr, BString, ByteSlice};
 use std::io;
@@ -281,9 +282,11 @@ pub(super) fn put_aside<D: Disk + Clone>(
     let kept = free_name(disk, &folder, entry)?;
     match disk.rename((dir, name), (&folder, kept.as_ref()), Rename::NoReplace) {
         Err(e) if e.kind() == io::ErrorKind::CrossesDevices => {
-            let (bytes, _) = disk.read(dir, name)?;
-            disk.create(&folder, kept.as_ref(), &bytes, 0o600)?;
-            disk.sync_file(&folder, kept.as_ref())?;
+            carry(disk, (dir, name), (&folder, kept.as_ref()))?;
+            if disk.stat(&folder, kept.as_ref())?.is_some_and(|stat| stat.kind == Kind::File) {
+                disk.sync_file(&folder, kept.as_ref())?;
+            }
+            disk.sync_dir(&folder)?;
             disk.remove(dir, name)?;
         }
         done => done?,

@@ -23,7 +23,16 @@ pub(super) fn story<D: Disk<Dir = SimDir> + Clone>(
     durability: Durability,
     through: impl FnOnce(SimDisk) -> D,
 ) -> Story {
-    let disk = before(batch, tier, Clock::Fine);
+    story_on(&before(batch, tier, Clock::Fine), batch, durability, through)
+}
+
+/// The same on a disk that holds the tree.
+pub(super) fn story_on<D: Disk<Dir = SimDir> + Clone>(
+    disk: &SimDisk,
+    batch: &Batch,
+    durability: Durability,
+    through: impl FnOnce(SimDisk) -> D,
+) -> Story {
     let committed = Cell::new(None);
     let ended = apply(&through(disk.clone()), batch, durability, || committed.set(Some(disk.logged())));
     assert!(matches!(ended, Ended::Applied), "{ended:?}");

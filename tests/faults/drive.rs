@@ -78,6 +78,13 @@ pub(super) fn before(batch: &Batch, tier: Tier, clock: Clock) -> SimDisk {
     disk.settled()
 }
 
+/// The same with the tree on a mount of its own: staged files stand in it.
+pub(super) fn before_apart(batch: &Batch, tier: Tier) -> SimDisk {
+    let disk = before(batch, tier, Clock::Fine);
+    disk.mount(&SimDir::ROOT, "work".into(), 7).unwrap();
+    disk
+}
+
 /// Applies a batch as the program does: recovery first, then stage, seal, swap, commit, finish. `committed` is called
 /// right after the commit point.
 pub(super) fn apply<D: Disk + Clone>(
