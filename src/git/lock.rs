@@ -1,7 +1,8 @@
 //! `index.lock`, taken so that recovery can tell ours from everybody else's, and the index published under it.
 //!
 //! The lock's content names the operation. It appears in one step with its content (a hard link), so that no crash
-//! leaves an empty one. A foreign lock is waited for and never removed. Dropping the lock publishes nothing.
+//! leaves an empty one; the content is synced first, so that no power loss does. A foreign lock is waited for and never
+//! removed. Dropping the lock publishes nothing.
 
 use super::{GitError, Repo};
 use std::io::{ErrorKind, Write};
@@ -14,6 +15,7 @@ pub(crate) struct IndexLock {
     index: PathBuf,
     lock: PathBuf,
     content: String,
+    draft: PathBuf,
     next: PathBuf,
 }
 
@@ -27,11 +29,11 @@ impl IndexLock {
         let held = Self {
             lock: lock_path(&index),
             content: content(operation),
+            draft: folder.join(format!("lock-{operation}")),
             next: near.join(format!("index-{operation}")),
             index,
         };
-        let draft = folder.join(format!("lock-{operation}"));
-        if !wait(timeout, || held.try_take(&draft))? {
+        if !wait(timeout, || held.try_take())? {
             let error = locked(&held.lock);
             std::mem::forget(held);
             return Err(error);
@@ -54,20 +56,23 @@ impl IndexLock {
         Ok(())
     }
 
-    fn try_take(&self, draft: &Path) -> Result<bool, GitError> {
+    fn try_take(&self) -> Result<bool, GitError> {
         if is_ours(&self.lock, &self.content) {
             return Ok(true);
         }
-        fs_err::write(draft, &self.content)?;
-        let taken = appear(draft, &self.lock, &self.content);
-        let _ = std::fs::remove_file(draft);
+        write_synced(fs_err::File::create(&self.draft)?, &self.content)?;
+        let taken = appear(&self.draft, &self.lock, &self.content);
+        let _ = std::fs::remove_file(&self.draft);
         taken
     }
 }
 
 impl Drop for IndexLock {
     fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.next);
+        // The draft may have outlived its use.
+        for file in [&self.next, &self.draft] {
+            let _ = std::fs::remove_file(file);
+        }
         if is_ours(&self.lock, &self.content) {
             let _ = std::fs::remove_file(&self.lock);
         }
@@ -212,13 +217,16 @@ fn parent(path: &Path) -> &Path {
 
 fn create(lock: &Path, content: &str) -> Result<bool, GitError> {
     match fs_err::OpenOptions::new().write(true).create_new(true).open(lock) {
-        Ok(mut file) => {
-            file.write_all(content.as_bytes())?;
-            Ok(true)
-        }
+        Ok(file) => write_synced(file, content).map(|()| true),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
         Err(error) => Err(error.into()),
     }
+}
+
+/// After power loss the lock is there with its content or not at all: an empty one would be nobody's, and stay.
+fn write_synced(mut file: fs_err::File, content: &str) -> Result<(), GitError> {
+    file.write_all(content.as_bytes())?;
+    Ok(file.sync_data()?)
 }
 
 fn holder(lock: &Path) -> String {
