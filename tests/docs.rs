@@ -82,6 +82,15 @@ fn the_examples_of_the_readme_run() {
 }
 
 #[test]
+fn the_block_of_the_readme_is_one() {
+    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    let block = fences(&readme).into_iter().find(|fence| fence.body.starts_with("<<<<<<< ORIGINAL")).unwrap();
+    let repo = TestRepo::new(&[("f", "old text\n")]);
+    let ran = repo.run(&["apply", "--path", "f"], &block.body);
+    assert_eq!((ran.code, repo.read("f")), (0, "new text\n".to_owned()), "{ran:?}");
+}
+
+#[test]
 fn the_commands_for_newcomers_exist() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
