@@ -126,15 +126,17 @@ impl LineRange {
 /// Appends the hunks of a later step: both sides are told in the numbering of the whole entry, old lines as they
 /// stand on disk, new lines as they stand in the end.
 pub(super) fn append_step(all: &mut Vec<PlacedHunk>, step: Vec<PlacedHunk>) {
+    // As the step finds them, not as its own hunks move them.
+    let found: Vec<LineRange> = all.iter().map(|hunk| hunk.new_lines).collect();
     for mut hunk in step {
         let growth = hunk.new_lines.len().cast_signed() - hunk.old_lines.len().cast_signed();
         let at = hunk.old_lines;
         let mut back = 0;
-        for earlier in all.iter_mut() {
+        for (earlier, lines) in all.iter_mut().zip(&found) {
             let grown = earlier.new_lines.len().cast_signed() - earlier.old_lines.len().cast_signed();
-            if earlier.new_lines.first > at.last && earlier.new_lines.last >= at.first {
+            if lines.first > at.last && lines.last >= at.first {
                 earlier.new_lines = earlier.new_lines.moved(growth);
-            } else if earlier.new_lines.last < at.first {
+            } else if lines.last < at.first {
                 back -= grown;
             }
         }
@@ -167,5 +169,18 @@ mod tests {
         append_step(&mut all, vec![hunk(20, 1, 1)]);
         let shown: Vec<_> = all.iter().map(|h| (h.old_lines.first, h.new_lines.first)).collect();
         assert_eq!(shown, [(10, 11), (2, 2), (17, 20)]);
+    }
+
+    #[test]
+    fn hunks_of_one_step_do_not_move_each_other() {
+        let mut all = vec![hunk(20, 1, 1)];
+        let step = [(hunk(5, 1, 1), 7), (hunk(1, 1, 3), 1)];
+        let step = step.map(|(hunk, first)| PlacedHunk {
+            new_lines: LineRange::new(first, hunk.new_lines.len()),
+            ..hunk
+        });
+        append_step(&mut all, step.to_vec());
+        let shown: Vec<_> = all.iter().map(|h| (h.old_lines.first, h.new_lines.first)).collect();
+        assert_eq!(shown, [(20, 22), (5, 7), (1, 1)]);
     }
 }
