@@ -41,6 +41,10 @@ pub(super) fn locate(doc: &Document<'_>, hunks: &[&Hunk]) -> Vec<Result<Located,
     located.collect()
 }
 
+/// The ranks of rows that go after a line and before one.
+const AFTER: usize = 1;
+const BEFORE: usize = 2;
+
 /// What a hunk does: lines, from 0, and the rows that take their place.
 #[derive(Clone)]
 struct Edit<'a> {
@@ -64,8 +68,8 @@ fn edit<'a>(lines: &Lines<'_>, hunk: &'a Hunk) -> Result<Edit<'a>, Refusal> {
         Locator::Gap { gap, rows } => {
             let (at, rank) = match *gap {
                 Gap::Start => (0, 0),
-                Gap::After(line) => (inside(line, count)?, 1),
-                Gap::Before(line) => (inside(line, count)? - 1, 2),
+                Gap::After(line) => (inside(line, count)?, AFTER),
+                Gap::Before(line) => (inside(line, count)? - 1, BEFORE),
                 Gap::End => (count, 4),
             };
             Ok(Edit { lines: at..at, rank, rows })
@@ -166,20 +170,22 @@ fn join_at_end(lines: &Lines<'_>, runs: &mut Vec<(usize, Run<'_>)>) {
     }
 }
 
-/// New lines that repeat what stands beside the range, or leave a bracket open or closed that was not, may be a
-/// slip; they are written as they are.
+/// New lines that repeat what stands beside the range, or the line that an insertion names, or that leave a bracket open
+/// or closed that was not, may be a slip; they are written as they are.
 fn notes(lines: &Lines<'_>, edit: &Edit<'_>) -> Vec<WarningCode> {
     let (Some(first), Some(last)) = (edit.rows.first(), edit.rows.last()) else {
         return Vec::new();
     };
-    if edit.lines.is_empty() {
-        return Vec::new();
-    }
     let equal = |line: usize, row: &Text| {
         line < lines.len() && lines.text(line) == row.as_bytes() && !row.trim().is_empty()
     };
-    let echo =
-        edit.lines.start.checked_sub(1).is_some_and(|line| equal(line, first)) || equal(edit.lines.end, last);
+    let above = || edit.lines.start.checked_sub(1).is_some_and(|line| equal(line, first));
+    let below = || equal(edit.lines.end, last);
+    if edit.lines.is_empty() {
+        let repeats = (edit.rank == AFTER && above()) || (edit.rank == BEFORE && below());
+        return if repeats { vec![WarningCode::BoundaryEcho] } else { Vec::new() };
+    }
+    let echo = above() || below();
     let old: isize = edit.lines.clone().map(|line| open_brackets(lines.text(line))).sum();
     let new: isize = edit.rows.iter().map(|row| open_brackets(row.as_bytes())).sum();
     if echo || old != new { vec![WarningCode::BoundaryEcho] } else { Vec::new() }

@@ -499,6 +499,10 @@ fn what_is_odd_about_numbered_edits_is_told() {
     assert_eq!(warnings(&section(text, "SWAP 2.=2:\n+keep\n+new\n"), text), ["boundary-echo"]);
     assert_eq!(warnings(&section(text, "SWAP 2.=2:\n+f(\n"), text), ["boundary-echo"]);
     assert!(warnings(&section(text, "SWAP 2.=2:\n+new\n"), text).is_empty());
+    // The line that an insertion names, typed again.
+    assert_eq!(warnings(&section(text, "INS.POST 2:\n+old\n+new\n"), text), ["boundary-echo"]);
+    assert_eq!(warnings(&section(text, "INS.PRE 2:\n+new\n+old\n"), text), ["boundary-echo"]);
+    assert!(warnings(&section(text, "INS.POST 2:\n+new(\n+keep\n"), text).is_empty());
 }
 
 #[test]
