@@ -87,6 +87,12 @@ fn outer_blank_lines_may_stand_nowhere() {
 }
 
 #[test]
+fn texts_may_be_cut_in_the_middle_of_crlf() {
+    check("a)\r\n)\r\n", vec![text("a)\r\n)\r", "b\r")], &["exact"], "b\r\n");
+    refused("a\n", vec![text("a\r", "b")], &[Code::NoMatch]);
+}
+
+#[test]
 fn the_last_line_goes_and_the_text_still_ends_bare() {
     check("a\nb\nlast", vec![lines(" b|-last")], &["exact"], "a\nb");
     check("a\r\nlast", vec![lines("-a|+A"), lines("-last")], &["exact", "exact"], "A");

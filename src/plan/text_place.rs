@@ -54,6 +54,11 @@ pub(super) fn text(
             return found;
         }
     }
+    if old.ends_with('\r') && new.ends_with('\r') {
+        // Both are cut in the middle of CRLF.
+        let whole = |text: &str| Text::from(format!("{text}\n"));
+        return self::text(doc, rules, occurrence, &whole(&old), &whole(&new));
+    }
     absent(doc, rules, (&old, &new))
 }
 
