@@ -270,6 +270,18 @@ pub struct LineHunk {
     pub old_unterminated: bool,
     /// The last new row has no terminator.
     pub new_unterminated: bool,
+    /// How closely the old rows must stand in the file, unless the run says so.
+    pub closeness: Closeness,
+}
+
+/// How closely the old rows of a hunk must stand in the file.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Closeness {
+    /// Under any of the equalities of matching.md: whoever wrote them may have retyped them.
+    #[default]
+    Equivalent,
+    /// Byte for byte, terminators aside: a program made the hunk from the file.
+    Exact,
 }
 
 /// One row of a line hunk.
@@ -281,6 +293,20 @@ pub enum Row {
     Remove(Text),
     /// Comes.
     Add(Text),
+}
+
+impl Row {
+    /// Its text.
+    pub fn text(&self) -> &Text {
+        let (Self::Keep(text) | Self::Remove(text) | Self::Add(text)) = self;
+        text
+    }
+
+    /// Its text, to be changed.
+    pub fn text_mut(&mut self) -> &mut Text {
+        let (Self::Keep(text) | Self::Remove(text) | Self::Add(text)) = self;
+        text
+    }
 }
 
 impl LineHunk {

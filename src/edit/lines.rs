@@ -39,6 +39,8 @@ impl Terminator {
 pub enum Breaks {
     /// LF and CRLF: the rule.
     Lf,
+    /// LF alone, and a CR before it is text: for diffs that tell which lines have one.
+    BareLf,
     /// A lone CR too: for text-placed forms that match nowhere otherwise.
     LfOrCr,
 }
@@ -98,7 +100,7 @@ impl<'a> Lines<'a> {
     /// The terminator of line `line`; `None` for an unterminated last line.
     pub fn terminator(&self, line: usize) -> Option<Terminator> {
         let whole = &self.bytes[self.range(line)];
-        if whole.ends_with(b"\r\n") {
+        if whole.ends_with(b"\r\n") && self.breaks != Breaks::BareLf {
             Some(Terminator::CrLf)
         } else if whole.ends_with(b"\n") {
             Some(Terminator::Lf)
@@ -165,6 +167,7 @@ mod tests {
         assert_eq!(texts(b"a\nb\r\nc", Breaks::Lf), [b"a", b"b", b"c"]);
         assert_eq!(texts("a\u{c}b\u{85}c\u{2028}d\re\n".as_bytes(), Breaks::Lf).len(), 1);
         assert_eq!(texts(b"a\rb\r\nc\r", Breaks::LfOrCr), [b"a", b"b", b"c"]);
+        assert_eq!(texts(b"a\r\nb\n", Breaks::BareLf), [&b"a\r"[..], b"b"]);
         assert!(texts(b"", Breaks::Lf).is_empty());
         assert_eq!(texts(b"\n\n", Breaks::Lf), [b"", b""]);
     }

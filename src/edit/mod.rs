@@ -13,8 +13,8 @@ mod text_edit;
 
 pub use binary::{BinaryChange, BinaryError};
 pub use change::{
-    Action, BatchPath, ChangeSet, Existing, FileOperation, Format, Gap, Hunk, InputWarning, LineHunk,
-    Locator, Mode, Occurrence, Origin, PathBase, Precondition, Row, Step,
+    Action, BatchPath, ChangeSet, Closeness, Existing, FileOperation, Format, Gap, Hunk, InputWarning,
+    LineHunk, Locator, Mode, Occurrence, Origin, PathBase, Precondition, Row, Step,
 };
 pub use code::{Code, Warning, WarningCode};
 pub use hash::{Hash, Tag, WeakTag};

@@ -11,8 +11,8 @@ use super::diff_header::{self, Change, Header};
 use super::draft::{Draft, Head};
 use super::hunks;
 use crate::edit::{
-    Action, BatchPath, BinaryChange, Code, Existing, LineHunk, Locator, PathBase, Precondition, Row, Step,
-    Text,
+    Action, BatchPath, BinaryChange, Closeness, Code, Existing, LineHunk, Locator, PathBase, Precondition,
+    Row, Step, Text,
 };
 use bstr::BString;
 
@@ -62,7 +62,8 @@ fn bare(body: &Body, draft: &mut Draft<'_>) {
         return draft.error(ParseError { entry: Some(entry), line: Some(body.line(0)), ..error });
     };
     let head = Head { entry, path, line: body.line(0), expects: Precondition::Any };
-    if let Some(step) = hunks::step(body, &head, draft) {
+    if let Some(mut step) = hunks::step(body, &head, draft) {
+        lines_of(&mut step).for_each(|(_, lines)| lines.closeness = Closeness::Exact);
         draft.push(head.operation(Action::Modify { steps: vec![step] }));
     }
 }
@@ -144,10 +145,9 @@ impl Reader<'_> {
         let rows = self.file.hunks.clone();
         let text = self.body.text.slice(start_of(rows.start)..start_of(rows.end));
         let mut step = hunks::step(&self.body.part(text, rows.start), head, draft).ok_or(None)?;
-        for (number, hunk) in (1..).zip(&mut step.hunks) {
-            if let Locator::Lines(lines) = &mut hunk.locator {
-                numbered(lines).map_err(|fault| Some(Fault { line: rows.start, ..fault }.hunk(number)))?;
-            }
+        for (number, lines) in lines_of(&mut step) {
+            lines.closeness = Closeness::Exact;
+            numbered(lines).map_err(|fault| Some(Fault { line: rows.start, ..fault }.hunk(number)))?;
         }
         Ok(vec![step])
     }
@@ -187,6 +187,14 @@ impl Reader<'_> {
         }
         Ok(())
     }
+}
+
+/// The line hunks of a step with their numbers, from 1.
+fn lines_of(step: &mut Step) -> impl Iterator<Item = (usize, &mut LineHunk)> {
+    (1..).zip(&mut step.hunks).filter_map(|(number, hunk)| match &mut hunk.locator {
+        Locator::Lines(lines) => Some((number, lines)),
+        _ => None,
+    })
 }
 
 /// Settles what the header of a numbered hunk is good for.

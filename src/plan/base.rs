@@ -5,6 +5,7 @@ use super::block::Block;
 use super::compose::Entry;
 use super::document::{Document, Haystack};
 use super::explain;
+use super::line_place::without_cr;
 use super::pass::TRIM;
 use super::search::substrings;
 use super::tree::Slot;
@@ -52,7 +53,10 @@ struct Check<'a> {
 impl Check<'_> {
     fn hunk(&self, hunk: &Hunk) -> Option<Refusal> {
         let refusal = match &hunk.locator {
-            Locator::Lines(lines) => self.block(&Block::of_rows(&lines.rows)),
+            Locator::Lines(lines) => {
+                let plain = without_cr(lines);
+                self.block(&Block::of_rows(&plain.as_ref().unwrap_or(lines).rows))
+            }
             Locator::Text { old, new } if hunk.occurrence == Occurrence::Once => {
                 let (old, new) = (old.replace("\r\n", "\n"), new.replace("\r\n", "\n"));
                 if old.is_empty() {

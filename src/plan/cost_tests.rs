@@ -4,7 +4,7 @@
 use super::rules::Rules;
 use super::step::run;
 use super::{Options, Refusal};
-use crate::edit::{Code, Format, Hunk, LineHunk, Locator, Occurrence, Origin, Row, Step};
+use crate::edit::{Code, Hunk, LineHunk, Locator, Occurrence, Origin, Row, Step};
 use std::time::{Duration, Instant};
 
 const BOUND: Duration = Duration::from_secs(30);
@@ -25,7 +25,7 @@ fn rows(rows: Vec<Row>, anchors: &[&str]) -> Hunk {
 /// Runs in time, with this outcome: no code stands for success.
 fn check(file: &str, hunks: Vec<Hunk>, code: Option<Code>) {
     let begun = Instant::now();
-    let rules = Rules::new(&Options::default(), Format::Ops);
+    let rules = Rules::new(&Options::default());
     let refused: Option<Vec<Refusal>> = run(file.as_bytes(), &Step { hunks }, &rules).err();
     assert_eq!(refused.and_then(|all| all.first().map(|r| r.code)), code);
     assert!(begun.elapsed() < BOUND, "{:?}", begun.elapsed());

@@ -14,8 +14,7 @@ use super::places::{Places, by_luck};
 use super::rules::Rules;
 use super::step::Located;
 use super::view::View;
-
-use crate::edit::{Code, LineHunk, Occurrence, Text, WarningCode};
+use crate::edit::{Breaks, Code, LineHunk, Occurrence, Row, Text, WarningCode};
 
 /// Places each of `hunks`, which see the same text and must not change the same lines.
 pub(super) fn locate(
@@ -25,6 +24,10 @@ pub(super) fn locate(
 ) -> Vec<Result<Located, Refusal>> {
     if hunks.is_empty() {
         return Vec::new();
+    }
+    let rules = &rules.of_hunks(hunks);
+    if hunks.iter().copied().any(tells_cr) {
+        return with_cr(doc, rules, hunks);
     }
     let mut first: Option<Vec<Result<Located, Refusal>>> = None;
     for &breaks in doc.breaks(rules.breaks) {
@@ -36,6 +39,46 @@ pub(super) fn locate(
         first.get_or_insert(found);
     }
     first.unwrap_or_default()
+}
+
+/// Whether a row ends with CR: the hunk tells what its lines end with.
+fn tells_cr(hunk: &LineHunk) -> bool {
+    hunk.rows.iter().any(|row| row.text().ends_with('\r'))
+}
+
+/// Places hunks that tell what their lines end with: as they stand; else, where that is CRLF for all lines of a hunk, as
+/// every other hunk, and the file keeps its terminators.
+fn with_cr(doc: &Document<'_>, rules: &Rules, hunks: &[&LineHunk]) -> Vec<Result<Located, Refusal>> {
+    let view = View::new(doc, Breaks::BareLf);
+    let found = Search { doc, view: &view, rules }.run(hunks);
+    if found.iter().all(Result::is_ok) {
+        return found;
+    }
+    let plain: Option<Vec<LineHunk>> = hunks.iter().map(|hunk| without_cr(hunk)).collect();
+    plain.map_or(found, |plain| locate(doc, rules, &plain.iter().collect::<Vec<_>>()))
+}
+
+/// The hunk without the CR that all its lines end with, but for one without terminator; itself where no line does.
+pub(super) fn without_cr(hunk: &LineHunk) -> Option<LineHunk> {
+    if !tells_cr(hunk) {
+        return Some(hunk.clone());
+    }
+    let (old, new) = (hunk.old_rows().count(), hunk.new_rows().count());
+    let (mut olds, mut news) = (0, 0);
+    let mut plain = hunk.clone();
+    for row in &mut plain.rows {
+        olds += usize::from(!matches!(row, Row::Add(_)));
+        news += usize::from(!matches!(row, Row::Remove(_)));
+        let unterminated = (hunk.old_unterminated && olds == old && !matches!(row, Row::Add(_)))
+            || (hunk.new_unterminated && news == new && !matches!(row, Row::Remove(_)));
+        let text = row.text_mut();
+        match text.strip_suffix('\r').map(str::len) {
+            Some(len) if !unterminated && !text[..len].ends_with('\r') => *text = text.slice(0..len),
+            None if unterminated => {}
+            _ => return None,
+        }
+    }
+    Some(plain)
 }
 
 struct Search<'a> {

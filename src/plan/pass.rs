@@ -4,7 +4,6 @@
 
 use super::equality::Key;
 use super::indent::Indents;
-use crate::edit::Format;
 
 /// One equality of blocks of lines.
 #[derive(Debug)]
@@ -66,13 +65,6 @@ pub enum Loosest {
     Indent,
 }
 
-impl Loosest {
-    /// What counts where nobody asks: a diff is applied as it stands, every other form says less of its place.
-    pub fn of(format: Format) -> Self {
-        if format == Format::Diff { Self::Exact } else { Self::Indent }
-    }
-}
-
 /// The passes that a run allows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ladder(&'static [Pass]);
@@ -110,8 +102,7 @@ mod tests {
         let names = |loosest| Ladder::up_to(loosest).passes(true).iter().map(|p| p.name).collect::<Vec<_>>();
         assert_eq!(names(Loosest::Exact), ["exact"]);
         assert_eq!(names(Loosest::Unicode), ["exact", "trailing-ws", "unicode"]);
-        assert_eq!(names(Loosest::of(Format::Edits)).last(), Some(&"trim"));
-        assert_eq!(names(Loosest::of(Format::Diff)), ["exact"]);
+        assert_eq!(names(Loosest::Indent).last(), Some(&"trim"));
         assert_eq!(Ladder::up_to(Loosest::Indent).passes(false).len(), 1);
     }
 }

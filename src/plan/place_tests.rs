@@ -5,7 +5,7 @@ use super::equality::Key;
 use super::rules::Rules;
 use super::step::{StepDone, run};
 use super::{Options, Refusal};
-use crate::edit::{Code, Format, Hunk, LineHunk, Locator, Occurrence, Origin, Row, Step, WarningCode};
+use crate::edit::{Code, Hunk, LineHunk, Locator, Occurrence, Origin, Row, Step, WarningCode};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -38,7 +38,7 @@ fn text(old: &str, new: &str) -> Hunk {
 }
 
 fn place(file: &str, hunks: Vec<Hunk>) -> Result<StepDone, Vec<Refusal>> {
-    run(file.as_bytes(), &Step { hunks }, &Rules::new(&Options::default(), Format::Ops))
+    run(file.as_bytes(), &Step { hunks }, &Rules::new(&Options::default()))
 }
 
 /// `said` are the passes with their notes: `exact`, `trailing-ws edge-blank-dropped`.
@@ -84,6 +84,15 @@ fn outer_blank_lines_may_stand_nowhere() {
     refused("a\nb\n", vec![lines(" a| |-b|+B")], &[Code::NoMatch]);
     // A text without its blank lines is whole lines: it never starts inside one.
     refused("foobar\n", vec![text("\nbar\n\n", "BAR")], &[Code::NoMatch]);
+}
+
+#[test]
+fn rows_that_tell_their_terminators_are_taken_at_their_word() {
+    check("a\r\nb\r\nc\n", vec![lines(" a\r|-b\r|+B\r|+B2| c")], &["exact"], "a\r\nB\r\nB2\nc\n");
+    check("a\nb\n", vec![lines("-a|+a\r| b")], &["exact"], "a\r\nb\n");
+    check("a\nb\n", vec![lines(" a\r|-b\r|+B\r")], &["exact"], "a\nB\n");
+    refused("a\r\nb\r\n", vec![lines("-a|+a\r| b\r")], &[Code::NoMatch]);
+    refused("a\r\n", vec![lines("-a\r\r|+b\r\r")], &[Code::NoMatch]);
 }
 
 #[test]
@@ -251,7 +260,7 @@ fn anchors_are_lines_their_beginnings_or_typographic_twins() {
 
 #[test]
 fn a_hunk_that_has_been_applied_is_told_or_left_out() {
-    let skip = Rules::new(&Options { applied: Applied::Skip, ..Options::default() }, Format::Ops);
+    let skip = Rules::new(&Options { applied: Applied::Skip, ..Options::default() });
     let cases = [
         ("start\ninit\ncheck\nrun\n", text("init\nrun", "init\ncheck\nrun")),
         ("alpha one\nbeta new\ngamma\n", lines(" alpha one|-beta old|+beta new| gamma")),

@@ -70,7 +70,7 @@ pub fn plan(
     }
     let touched: Vec<Vec<&RelPath>> = entries.iter().map(paths).collect();
     let groups = groups(&touched);
-    let rules = Rules::new(options, batch.format);
+    let rules = Rules::new(options);
     let stop = AtomicBool::new(!refusals.is_empty());
     let done: Vec<GroupDone> = groups
         .par_iter()

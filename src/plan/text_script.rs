@@ -174,7 +174,7 @@ fn terminator_at(body: &[u8], at: usize) -> Terminator {
 
 fn next_terminator(body: &[u8], from: usize, breaks: Breaks) -> Option<Terminator> {
     let found = match breaks {
-        Breaks::Lf => memchr::memchr(b'\n', &body[from..]),
+        Breaks::Lf | Breaks::BareLf => memchr::memchr(b'\n', &body[from..]),
         Breaks::LfOrCr => memchr::memchr2(b'\n', b'\r', &body[from..]),
     };
     found.map(|at| terminator_at(body, from + at))
@@ -182,7 +182,7 @@ fn next_terminator(body: &[u8], from: usize, breaks: Breaks) -> Option<Terminato
 
 fn last_terminator(before: &[u8], breaks: Breaks) -> Option<Terminator> {
     let found = match breaks {
-        Breaks::Lf => memchr::memrchr(b'\n', before),
+        Breaks::Lf | Breaks::BareLf => memchr::memrchr(b'\n', before),
         Breaks::LfOrCr => memchr::memrchr2(b'\n', b'\r', before),
     };
     found.map(|at| terminator_at(before, at))

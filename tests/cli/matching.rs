@@ -43,3 +43,15 @@ fn the_ladder_is_capped_and_applied_hunks_are_left_out() {
     check(&repo, &[], batch, 1, "    go two\n    go on\n");
     check(&repo, &["--skip-applied"], batch, 0, "    go two\n    go on\n");
 }
+
+#[test]
+fn a_diff_is_placed_by_exact_text_wherever_it_stands() {
+    let repo = TestRepo::new(&[("f", "one \ntwo\n"), ("g", "one \ntwo\n")]);
+    let diff = "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n";
+    let fenced = format!(
+        "```patch g\n<<<<<<< ORIGINAL\none\ntwo\n=======\none\n2\n>>>>>>> UPDATED\n```\n\n```diff\n{diff}```\n"
+    );
+    let ran = repo.run(&["apply", "--json"], &fenced);
+    assert_eq!((ran.codes(), &ran.json()["errors"][0]["path"]), (vec!["no-match".to_owned()], &"f".into()));
+    check(&repo, &["--match", "trailing-ws"], diff, 0, "one \n2\n");
+}
