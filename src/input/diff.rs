@@ -8,6 +8,7 @@ use super::ParseError;
 use super::body::{Body, Fault, Line, lines};
 use super::diff_files::{self, FileLines, Kind};
 use super::diff_header::{self, Change, Header};
+use super::diff_order;
 use super::draft::{Draft, Head};
 use super::hunks;
 use crate::edit::{
@@ -31,8 +32,12 @@ pub(super) fn read(body: &Body, draft: &mut Draft<'_>) {
         })
         .collect();
     let top = git_base(&files, &headers, draft);
+    let before = draft.operations();
     for (file, header) in files.iter().zip(headers) {
         Reader { body, lines: &lines, file, top }.read(header, draft);
+    }
+    if files.iter().all(|file| file.kind == Kind::Git) {
+        diff_order::arrange(draft.take_back(before)).into_iter().for_each(|operation| draft.push(operation));
     }
     draft.faults(body, strays.into_iter().map(|stray| Fault::new(stray.line, stray.message)));
 }

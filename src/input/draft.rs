@@ -98,6 +98,16 @@ impl<'o> Draft<'o> {
         self.operations.push(operation);
     }
 
+    /// Takes back the operations from the `from`th on.
+    pub(super) fn take_back(&mut self, from: usize) -> Vec<FileOperation> {
+        self.operations.split_off(from)
+    }
+
+    /// How many operations there are so far.
+    pub(super) fn operations(&self) -> usize {
+        self.operations.len()
+    }
+
     /// Adds the operation that runs `steps`, unless there are none.
     pub(super) fn push_steps(&mut self, head: &Head, steps: Vec<Step>) {
         if !steps.is_empty() {

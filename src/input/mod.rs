@@ -12,6 +12,7 @@ mod detect;
 mod diff;
 mod diff_files;
 mod diff_header;
+mod diff_order;
 mod draft;
 mod edits;
 mod entry;
