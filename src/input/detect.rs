@@ -70,7 +70,9 @@ pub(super) fn role(fence: &Fence) -> Option<Role> {
             body_role(&fence.body)
                 .unwrap_or_else(|| if is_json(&fence.body) { Role::Json } else { Role::Blocks }),
         ),
-        "apply_patch" => Some(Role::Text(envelope(&fence.body).unwrap_or(Format::Envelope))),
+        "apply_patch" | "envelope" => Some(Role::Text(envelope(&fence.body).unwrap_or(Format::Envelope))),
+        "hashline" => Some(Role::Text(Format::Hashline)),
+        "blocks" => Some(Role::Text(Format::Blocks)),
         "diff" => Some(Role::Text(Format::Diff)),
         "json" | "" => body_role(&fence.body),
         _ => None,
@@ -79,16 +81,20 @@ pub(super) fn role(fence: &Fence) -> Option<Role> {
 
 /// Whether an info string names an edit fence by its word alone.
 pub(super) fn is_edit_word(info: &str) -> bool {
-    ["patch_many", "patch", "apply_patch", "diff", "edit"].contains(&header::split(info).0)
+    const WORDS: [&str; 8] =
+        ["patch_many", "patch", "apply_patch", "diff", "edit", "envelope", "hashline", "blocks"];
+    WORDS.contains(&header::split(info).0)
 }
 
-/// Rules 1, 3, 6 and 7 on the body of a fence.
+/// Rules 1, 3, 6 and 7 on the body of a fence, and rule 2 where the line has a tag: other texts begin with `[name]`.
 fn body_role(text: &Text) -> Option<Role> {
     if is_json(text) {
         return entry::is_batch(text).then_some(Role::Json);
     }
-    let other =
-        envelope(text).or_else(|| has_diff(text).then_some(Format::Diff)).or_else(|| markers(text))?;
+    let other = envelope(text)
+        .or_else(|| is_tagged_header(first_line(text)).then_some(Format::Hashline))
+        .or_else(|| has_diff(text).then_some(Format::Diff))
+        .or_else(|| markers(text))?;
     Some(if other == Format::Fenced { Role::Blocks } else { Role::Text(other) })
 }
 
@@ -110,6 +116,13 @@ fn is_hashline_header(line: &str) -> bool {
     let inner = line.strip_prefix('[').and_then(|l| l.strip_suffix(']'));
     let several = || serde_json::from_str::<Vec<serde::de::IgnoredAny>>(line).is_ok_and(|all| all.len() > 1);
     inner.is_some_and(|inner| !inner.trim().is_empty() && !inner.contains(['{', '"', '[', ']'])) && !several()
+}
+
+/// `[path#hex]` as a whole line.
+fn is_tagged_header(line: &str) -> bool {
+    let tag = line.strip_suffix(']').and_then(|line| line.rsplit_once('#')).map(|(_, tag)| tag);
+    is_hashline_header(line)
+        && tag.is_some_and(|tag| tag.len() >= 4 && tag.bytes().all(|b| b.is_ascii_hexdigit()))
 }
 
 /// Rule 3: an envelope, maybe behind a heredoc opener; what it holds.
@@ -246,6 +259,9 @@ mod tests {
         check("text\n~~~json\n[{\"path\": \"f\", \"patch\": \"\"}]\n~~~", Text(Format::Fenced));
         check("text\n```json\n{\"a\": 1}\n```", Nothing);
         check("text\n```\ndiff --git a/x b/x\n```", Text(Format::Fenced));
+        check("text\n```\n[a#1234]\nDEL 1\n```", Text(Format::Fenced));
+        check("text\n```toml\n[a#1234]\n```", Nothing);
+        check("text\n```\n[package]\n```", Nothing);
         check("=== PATH: x ===\n", Text(Format::Fenced));
         check("<<<<<<< HEAD\n=== PATH: x ===\n", Nothing);
         check("mail\n--- a\n+++ b\n@@ -1 +1 @@\n", Text(Format::Diff));

@@ -31,6 +31,10 @@ pub(super) fn read(body: &Body, draft: &mut Draft<'_>) {
             diff_header::read(file.kind, &text, draft.options.strip)
         })
         .collect();
+    if files.is_empty() && strays.is_empty() {
+        let fault = Fault::new(0, "the diff names no file");
+        return draft.faults(body, [fault.hint("put `--- a/path` and `+++ b/path` above its hunks")]);
+    }
     let top = git_base(&files, &headers, draft);
     let before = draft.operations();
     for (file, header) in files.iter().zip(headers) {

@@ -159,7 +159,8 @@ impl Cutter<'_> {
             }
             // An empty line stands for an empty context line, which both sides have.
             None => left.is_some_and(|left| left.old == 0 || left.new == 0),
-            Some(_) => true,
+            // What follows would be skipped as text between files: the reader of hunks refuses the line.
+            Some(_) => full || is_boundary(text),
         }
     }
 
@@ -228,6 +229,22 @@ fn differs(line: &str) -> bool {
     binary || line == "GIT binary patch" || line.starts_with("Cannot display: file marked as a binary type")
 }
 
+/// A line that stands between two hunks or two files, whatever the counts say.
+fn is_boundary(line: &str) -> bool {
+    const STARTS: [&str; 9] = [
+        "@@",
+        "diff ",
+        "Index: ",
+        "====",
+        "From ",
+        "Only in ",
+        "index ",
+        "GIT binary patch",
+        "Binary files ",
+    ];
+    STARTS.iter().any(|start| line.starts_with(start))
+}
+
 /// The line that a mail ends with.
 fn is_signature(line: &str) -> bool {
     line == "-- "
@@ -278,6 +295,9 @@ mod tests {
         );
         check("--- f\n+++ f\n@@ -1,1 +0,0 @@\n--- a\n", &["Plain 0..2 2..4"]);
         check("--- f\n+++ f\n@@ -1,1 +1,1 @@\n-a\n+b\n c\n", &["Plain 0..2 2..6"]);
+        check("--- f\n+++ f\n@@ -1,3 +1,3 @@\n-a\n+b\nc\n-d\n+e\n", &["Plain 0..2 2..8"]);
+        check("--- f\n+++ f\n@@ -1,3 +1,3 @@\n-a\n+b\nIndex: c\n", &["Plain 0..2 2..5"]);
+        check("--- f\n+++ f\n@@ -1 +1 @@\n-a\n+b\nprose\n-d\n", &["Plain 0..2 2..5"]);
     }
 
     #[test]

@@ -50,7 +50,15 @@ pub(super) fn is_batch(text: &str) -> bool {
     let body = Body::lines(text.into(), 1);
     let doc = Doc::new(&body);
     let (values, error) = doc.values();
-    let classifies = |value: &RawValue| doc.fields(value).is_ok_and(|f| !kinds_of(&known(f)).is_empty());
+    // An edit that lacks its other half was meant as one too.
+    let half = |fields: &[Field<'_>]| {
+        let has = |key| fields.iter().any(|field| field.key == Some(key));
+        has(Key::Path) && (has(Key::Old) || has(Key::New))
+    };
+    let classifies = |value: &RawValue| {
+        let fields = doc.fields(value).map(known);
+        fields.is_ok_and(|fields| !kinds_of(&fields).is_empty() || half(&fields))
+    };
     let elements =
         values.into_iter().flat_map(|v| if shape(v) == Shape::Array { doc.elements(v) } else { vec![v] });
     // Broken JSON with the keys of an entry was meant as one.

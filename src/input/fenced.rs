@@ -8,7 +8,7 @@ use super::detect::{self, Role};
 use super::draft::{Draft, Head};
 use super::fences::{self, End, Fence};
 use super::gptme::{self, Item, Setting};
-use super::{ParseError, blocks, entry, header, read_text};
+use super::{ParseError, blocks, entry, header, read_text, wrapper};
 use crate::edit::{BatchPath, Code, Format, Precondition};
 
 const LONGER_FENCE: &str = "use a longer fence (````) around blocks that hold fence lines";
@@ -49,7 +49,7 @@ fn swallowed(body: &Body, fences: &[Fence], draft: &mut Draft<'_>) {
     }
 }
 
-/// Blocks that stand beside the fences would be lost in the prose.
+/// Edits that stand beside the fences would be lost in the prose.
 fn outside(body: &Body, fences: &[Fence], draft: &mut Draft<'_>) {
     let mut fences = fences.iter().peekable();
     for (at, line) in body.text.lines().enumerate() {
@@ -63,7 +63,22 @@ fn outside(body: &Body, fences: &[Fence], draft: &mut Draft<'_>) {
             let fault =
                 Fault::new(at, "a block outside of the edit fences").hint("put it into a `patch` fence");
             draft.faults(body, [fault]);
+        } else if let Some((what, word)) = unfenced(line, inside) {
+            let fault = Fault::new(at, format!("{what} outside of the edit fences"));
+            draft.faults(body, [fault.hint(format!("put it into {word} fence"))]);
         }
+    }
+}
+
+/// What an edit that begins with this line, in no fence or in one of another language, is, and the fence that it belongs
+/// into.
+fn unfenced(line: &str, inside: Option<&&Fence>) -> Option<(&'static str, &'static str)> {
+    match (line.trim_end(), inside) {
+        (_, Some(fence)) if detect::role(fence).is_some() => None,
+        (wrapper::BEGIN, _) => Some(("an envelope", "an `apply_patch`")),
+        // In a fence it may well be what a command has printed.
+        (line, None) if line.starts_with("diff --git a/") => Some(("a diff", "a `diff`")),
+        _ => None,
     }
 }
 
