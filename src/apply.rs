@@ -15,7 +15,7 @@ use crate::transaction::{
     Decide, Durability, Finished, Ground, OperationId, Pending, Recovered, RecoveryOutcome, Staging, Stop,
     TreeState, pending, recover as recover_all,
 };
-use crate::workspace::Workspace;
+use crate::workspace::{Past, Workspace};
 use std::time::{Duration, Instant};
 
 /// How a batch is applied.
@@ -218,6 +218,7 @@ struct Run<'a> {
     options: &'a Options,
     folders: Folders<OsDisk>,
     rules: Box<dyn plan::PathRules>,
+    past: Past,
     contents: Option<Contents>,
 }
 
@@ -225,7 +226,8 @@ impl<'a> Run<'a> {
     fn new(workspace: &'a Workspace, options: &'a Options) -> Result<Self, Error> {
         let rules = workspace.rules(options.base.as_deref())?;
         let contents = (options.diff == Diff::Make).then(Contents::default);
-        Ok(Self { workspace, options, folders: workspace.folders()?, rules, contents })
+        let past = workspace.past();
+        Ok(Self { workspace, options, folders: workspace.folders()?, rules, past, contents })
     }
 
     fn diff(&self, plan: &Plan) -> Vec<u8> {
@@ -235,7 +237,7 @@ impl<'a> Run<'a> {
     fn source(&self) -> WorkTree<'_, OsDisk> {
         let workspace = self.workspace;
         let start = plan::Start { base: workspace.base().clone(), within: workspace.within().clone() };
-        WorkTree::new(&self.folders, workspace.spellings(), start, &*self.rules)
+        WorkTree::new(&self.folders, workspace.spellings(), start, &*self.rules).with_versions(&self.past)
     }
 
     fn parse(&self, input: &[u8], report: &mut Report) -> Result<ChangeSet, Error> {

@@ -33,7 +33,7 @@ pub fn read(workspace: &Workspace, asked: &[BString]) -> LookReport<FileShown> {
     for asked in asked {
         match read_one(&source, asked.as_ref(), most) {
             Ok((path, bytes, excerpt)) => {
-                let _ = snapshots.as_ref().map(|store| store.remember(&excerpt.hash, &bytes));
+                let _ = snapshots.as_ref().map(|store| store.remember(&path, &excerpt.hash, &bytes));
                 most -= excerpt.rows.len();
                 report.truncated |= excerpt.left.is_some();
                 let name = place.name(&path);

@@ -1,15 +1,18 @@
 //! Where a run works: the root, the folder that relative paths start at, the repository, the state directory.
 
 use crate::disk::{Folders, OsDisk};
-use crate::edit::{Hash, RelPath};
+use crate::edit::{Hash, RelPath, WeakTag};
 use crate::error::Error;
-use crate::git::{Discovery, GitRules, Repo};
-use crate::plan::{NoRules, PathRules, is_git_name};
+use crate::git::{Discovery, GitRules, Repo, merge};
+use crate::plan::{Chunk, Known, NoRules, PathRules, Sides, VersionTag, Versions, is_git_name};
 use crate::search::{MOST_KEPT, Snapshots};
 use crate::transaction::Store;
 use bstr::{ByteSlice, ByteVec};
 use std::io;
 use std::path::{Path, PathBuf};
+
+/// The folder of the snapshot store in the state directory.
+const SNAPSHOTS: &str = "snapshots";
 
 /// A root with its surroundings.
 #[derive(Debug)]
@@ -132,8 +135,15 @@ impl Workspace {
     /// The snapshot store, made when missing, bounded as git's configuration says.
     pub(crate) fn snapshots(&self) -> Result<Snapshots<OsDisk>, Error> {
         let most = self.repo.as_ref().and_then(|repo| repo.config_number("patchmany.snapshotSize"));
-        let dir = self.store()?.folder("snapshots".into()).map_err(Error::io("open the snapshot store"))?;
+        let dir = self.store()?.folder(SNAPSHOTS.into()).map_err(Error::io("open the snapshot store"))?;
         Ok(Snapshots::new(OsDisk, dir, most.unwrap_or(MOST_KEPT)))
+    }
+
+    /// What is known of earlier versions; nothing is made, and what cannot be read is not known.
+    pub(crate) fn past(&self) -> Past {
+        let dir = self.existing_store().ok().flatten().map(|store| store.existing_folder(SNAPSHOTS.into()));
+        let snapshots = dir.and_then(|dir| Some(Snapshots::new(OsDisk, dir.ok()??, 0)));
+        Past { snapshots, repo: self.repo.clone() }
     }
 
     fn user_state(&self) -> Result<PathBuf, Error> {
@@ -145,6 +155,46 @@ impl Workspace {
         let home = home.ok_or_else(|| Error::Usage(none.to_owned()))?;
         let root = Vec::from_path_lossy(&self.root).into_owned();
         Ok(home.join("patchmany").join(Hash::of(&root).to_string()))
+    }
+}
+
+/// Earlier versions: those that were shown, then those that git holds.
+pub(crate) struct Past {
+    snapshots: Option<Snapshots<OsDisk>>,
+    repo: Option<Repo>,
+}
+
+impl Past {
+    fn shown_as(&self, path: &RelPath, tag: &VersionTag) -> Known {
+        match (&self.snapshots, tag) {
+            (None, _) => Known::Nothing,
+            (Some(snapshots), VersionTag::Strong(tag)) => snapshots.find(tag).unwrap_or(Known::Nothing),
+            (_, VersionTag::Weak(tag)) => self.shown(path, *tag).into_iter().fold(Known::Nothing, Known::and),
+        }
+    }
+}
+
+impl Versions for Past {
+    fn find(&self, path: &RelPath, tag: &VersionTag) -> Known {
+        let shown = self.shown_as(path, tag);
+        if shown != Known::Nothing {
+            return shown;
+        }
+        let stored = self.repo.as_ref().map(|repo| repo.stored(path)).unwrap_or_default();
+        let fits = |bytes: &Vec<u8>| match tag {
+            VersionTag::Strong(tag) => tag.fits(&Hash::of(bytes)),
+            VersionTag::Weak(tag) => WeakTag::of(bytes) == *tag,
+        };
+        // HEAD's comes first: a short tag does not tell LF from CRLF.
+        stored.into_iter().find(fits).map_or(Known::Nothing, Known::Version)
+    }
+
+    fn shown(&self, path: &RelPath, tag: WeakTag) -> Vec<Vec<u8>> {
+        self.snapshots.as_ref().and_then(|snapshots| snapshots.shown(path, tag).ok()).unwrap_or_default()
+    }
+
+    fn merge(&self, sides: Sides<'_>) -> Vec<Chunk> {
+        merge(sides)
     }
 }
 

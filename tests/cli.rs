@@ -10,3 +10,4 @@ mod matching;
 mod output;
 mod place;
 mod record;
+mod stale;

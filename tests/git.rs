@@ -4,6 +4,7 @@ mod commit;
 mod differential;
 mod hooks;
 mod killed;
+mod merge;
 mod reflog;
 mod stash;
 mod status;

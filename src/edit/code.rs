@@ -116,6 +116,8 @@ codes! {
         ViaSymlink = "via-symlink",
         /// An interrupted run was rolled back or finished first.
         Recovered = "recovered",
+        /// The entry was written for an earlier version, and is merged with what has changed since.
+        Merged = "merged",
         /// The edit added or removed the byte order mark.
         BomChanged = "bom-changed",
         /// The files are undone; the commit or stash entry that recorded them stays.

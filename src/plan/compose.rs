@@ -3,8 +3,11 @@
 use super::moves::GivingWay;
 use super::outcome::{PlacedHunk, append_step};
 use super::rules::Rules;
-use super::tree::{Content, Now, Slot, Tree};
-use super::{Options, Refusal, Source, Target, base, binary, mode, numbering, sections, step};
+use super::stale::{Standing, Version};
+use super::tree::{Content, Now, Tree};
+use super::{
+    Applied, Options, Refusal, Source, Target, base, binary, mode, numbering, sections, stale, step,
+};
 use crate::disk::Node;
 use crate::edit::{
     Action, Code, Existing, FileOperation, Hash, Mode, Precondition, RelPath, Step, Warning, WarningCode,
@@ -18,6 +21,8 @@ pub(super) struct Entry<'a> {
     pub operation: &'a FileOperation,
     pub target: Target,
     pub to: Option<Target>,
+    /// The version that it was written for, where that is found out already.
+    pub version: Option<Version>,
 }
 
 /// Runs entries one after the other and keeps what goes wrong.
@@ -48,41 +53,76 @@ impl<'a> Composer<'a> {
     /// Runs the entries of a group in batch order; numbered sections of one file are made together, by the first.
     pub(super) fn run_all(&mut self, entries: &[&Entry<'_>]) {
         let sections = sections::sections(entries);
-        let mut standing: Vec<Standing> = entries.iter().map(|_| Standing::Own).collect();
+        let mut runs: Vec<Run> = entries.iter().map(|_| Run::Own).collect();
         self.giving_way = GivingWay::new(entries);
         for (i, entry) in entries.iter().enumerate() {
             self.giving_way.at = i;
             let members: Vec<&Entry<'_>> = sections[i].iter().map(|&at| entries[at]).collect();
-            // All are asked, so that each stale one is told.
-            let all_fit = members.iter().filter(|member| !self.fits(member)).count() == 0;
+            let version = self.one_version(&members);
             for &at in &sections[i] {
                 let step = (at == i).then(|| sections::step(members.iter().copied()));
                 let operation = sections::with_steps(entries[at].operation, step.into_iter().collect());
-                standing[at] = if all_fit { Standing::In(operation) } else { Standing::Refused };
+                runs[at] = version.as_ref().map_or(Run::Refused, |version| {
+                    // The steps of all are those of the first: nothing is left to merge for the others.
+                    let version = if at == i { version.clone() } else { Version::Present };
+                    Run::In(operation, version)
+                });
             }
-            match &standing[i] {
-                Standing::Own => self.run(entry),
-                Standing::In(operation) => self.run(&sections::standing_in(entry, operation)),
-                Standing::Refused => {}
+            match &runs[i] {
+                Run::Own => self.run(entry),
+                Run::In(operation, version) => {
+                    self.run(&sections::standing_in(entry, operation, version));
+                }
+                Run::Refused => {}
             }
         }
     }
 
-    /// Whether a numbered entry was written for its file as it stands now; else that is noted.
-    fn fits(&mut self, entry: &Entry<'_>) -> bool {
+    /// The version that the numbers of all these entries count; where there is none, that is noted.
+    fn one_version(&mut self, members: &[&Entry<'_>]) -> Option<Version> {
+        // All are asked, so that each stale one is told.
+        let found: Vec<Option<Version>> = members.iter().map(|member| self.numbered(member)).collect();
+        let versions: Vec<Version> = found.into_iter().collect::<Option<_>>()?;
+        let refusals = sections::check_one_version(members, &versions);
+        let agree = refusals.is_empty();
+        self.refusals.extend(refusals);
+        versions.into_iter().next().filter(|_| agree)
+    }
+
+    /// The version of its file that a numbered entry was written for: the file as it stands in the batch, or an earlier
+    /// one that can be merged. A stale entry is noted.
+    fn numbered(&mut self, entry: &Entry<'_>) -> Option<Version> {
         self.weak_tag(entry);
+        let (versions, how) = (self.source.versions(), self.options.stale);
         let (origin, path) = (entry.operation.origin, &entry.target.path);
-        let checked =
+        let found =
             self.tree.touch(path, origin.entry).and_then(|slot| match (&slot.now, slot.before.hash()) {
                 (Now::File(content), hash) => {
-                    let hash = hash.filter(|_| slot.old.as_ref() == Some(&content.bytes));
-                    let hash = hash.unwrap_or_else(|| Hash::of(&content.bytes));
-                    sections::check_version(entry.operation, &content.bytes, &hash)
+                    let is_on_disk = slot.old.as_ref() == Some(&content.bytes);
+                    let hash = hash.filter(|_| is_on_disk).unwrap_or_else(|| Hash::of(&content.bytes));
+                    let on_disk = slot.old.as_ref().filter(|_| !is_on_disk);
+                    stale::version(versions, how, entry, &Standing { bytes: &content.bytes, hash, on_disk })
                 }
-                _ => Ok(()),
+                _ => Ok(Version::Present),
             });
         let path = path.as_bstr().to_owned();
-        checked.map_err(|refusal| self.refusals.push(refusal.at(origin).on(path))).is_ok()
+        found.map_err(|refusal| self.refusals.push(refusal.at(origin).on(path))).ok()
+    }
+
+    /// The version of its file that an entry was written for: as it is on disk, where the batch has put it, or an
+    /// earlier one that can be merged.
+    fn version(&mut self, entry: &Entry<'_>, path: &RelPath) -> Result<Version, Refusal> {
+        if let Some(version) = &entry.version {
+            return Ok(version.clone());
+        }
+        let (versions, how) = (self.source.versions(), self.options.stale);
+        let slot = self.tree.touch(path, entry.operation.origin.entry)?;
+        let (bytes, hash) = match (&slot.before, &slot.old, &slot.now) {
+            (Node::File { hash, .. }, Some(old), _) => (old, *hash),
+            (_, _, Now::File(content)) => (&content.bytes, Hash::of(&content.bytes)),
+            _ => return Ok(Version::Present),
+        };
+        stale::version(versions, how, entry, &Standing { bytes, hash, on_disk: None })
     }
 
     fn weak_tag(&mut self, entry: &Entry<'_>) {
@@ -127,10 +167,15 @@ impl<'a> Composer<'a> {
 
     /// The file at `path`, which must be there, fit the entry's tag, and be writable.
     fn file(&mut self, entry: &Entry<'_>, path: &RelPath) -> Result<Content, Refusal> {
+        self.version(entry, path)?;
+        self.present(entry, path)
+    }
+
+    /// The file at `path`, which must be there and be writable.
+    fn present(&mut self, entry: &Entry<'_>, path: &RelPath) -> Result<Content, Refusal> {
         let options = self.options;
         let aside = self.giving_way.aside(path).cloned().map(Now::File);
         let slot = self.tree.touch(path, entry.operation.origin.entry)?;
-        check_tag(entry.operation, slot)?;
         let content = match aside.as_ref().unwrap_or(&slot.now) {
             Now::File(content) if entry.operation.mode != Some(Mode::Link) => content.clone(),
             Now::Link(content) if mode::is_about_link(entry.operation, options) => content.clone(),
@@ -164,9 +209,49 @@ impl<'a> Composer<'a> {
     }
 
     fn modify(&mut self, entry: &Entry<'_>, path: &RelPath, steps: &[Step]) -> Result<(), Vec<Refusal>> {
-        let content = self.file(entry, path).map_err(|r| vec![r])?;
-        let edited = self.edit(path, content, steps)?;
+        let edited = self.edited(entry, path, steps)?;
         self.put(entry, path, edited).map_err(|r| vec![r])
+    }
+
+    /// The file at `path` after all steps, which are made on the version that the entry was written for.
+    fn edited(&mut self, entry: &Entry<'_>, path: &RelPath, steps: &[Step]) -> Result<Content, Vec<Refusal>> {
+        let version = self.version(entry, path).map_err(|r| vec![r])?;
+        let content = self.present(entry, path).map_err(|r| vec![r])?;
+        match version {
+            Version::Present => self.edit(path, content, steps),
+            Version::Earlier(bytes) => self.merge(entry, content, &bytes, steps),
+        }
+    }
+
+    /// The file with what `steps` make of its earlier version `tagged`.
+    fn merge(
+        &mut self,
+        entry: &Entry<'_>,
+        mut present: Content,
+        tagged: &Arc<[u8]>,
+        steps: &[Step],
+    ) -> Result<Content, Vec<Refusal>> {
+        let path = &entry.target.path;
+        let then =
+            Content { bytes: Arc::clone(tagged), added: 0, removed: 0, hunks: Vec::new(), ..present.clone() };
+        let mut then = self.edit(path, then, steps)?;
+        let texts = (&tagged[..], &then.bytes[..]);
+        let merged =
+            stale::merge(self.source.versions(), entry, texts, &present.bytes).map_err(|r| vec![r])?;
+        if merged.bytes[..] == present.bytes[..] {
+            return match self.rules.applied {
+                Applied::Refuse if then.bytes != *tagged => Err(vec![stale::applied(path)]),
+                _ => Ok(present),
+            };
+        }
+        let message = format!("{path} has changed since: the entry was merged with what has changed");
+        self.warn(WarningCode::Merged, path, message);
+        then.hunks.iter_mut().for_each(|hunk| merged.place(hunk));
+        append_step(&mut present.hunks, then.hunks);
+        present.added += then.added;
+        present.removed += then.removed;
+        present.bytes = merged.bytes.into();
+        Ok(present)
     }
 
     /// The file after all steps. A step that fails is told and left out, so that later ones are tried too.
@@ -226,9 +311,9 @@ impl<'a> Composer<'a> {
             Now::File(_) => return Err(vec![exists(path)]),
             other @ (Now::Link(_) | Now::Special) => return Err(vec![not_regular(path, other)]),
             Now::Absent | Now::Folder => {
-                check_tag(entry.operation, slot).map_err(|r| vec![r])?;
                 // An earlier entry may have deleted a file here.
                 let removed = slot.old.as_ref().map_or(0, |old| old.lines().count());
+                self.version(entry, path).map_err(|r| vec![r])?;
                 Content { added: lines, removed, ..Content::new(Arc::from(bytes), 0o666) }
             }
         };
@@ -257,8 +342,7 @@ impl<'a> Composer<'a> {
         let Some(to) = entry.to.as_ref().map(|t| t.path.clone()).filter(|to| to != path) else {
             return self.modify(entry, path, steps);
         };
-        let content = self.file(entry, path).map_err(|r| vec![r])?;
-        let edited = self.edit(path, content, steps)?;
+        let edited = self.edited(entry, path, steps)?;
         self.clear(path).map_err(|r| vec![r])?;
         let arrived = self.arrive(entry, &to, edited);
         if let Err(refusal) = arrived {
@@ -281,8 +365,8 @@ impl<'a> Composer<'a> {
     /// A new file with the bytes of the one at `path`, which may be read-only: as it is on disk, because git copies
     /// what stood there before the diff.
     fn source_of_copy(&mut self, entry: &Entry<'_>, path: &RelPath) -> Result<Content, Refusal> {
+        self.version(entry, path)?;
         let slot = self.tree.touch(path, entry.operation.origin.entry)?;
-        check_tag(entry.operation, slot)?;
         let mode = |bits: u32| if bits & 0o100 == 0 { 0o666 } else { 0o777 };
         match (&slot.before, &slot.old, &slot.now) {
             (Node::File { mode: bits, .. }, Some(old), _) => Ok(Content::new(Arc::clone(old), mode(*bits))),
@@ -342,10 +426,10 @@ impl<'a> Composer<'a> {
 }
 
 /// What is run for an entry.
-enum Standing {
+enum Run {
     Own,
-    /// This, in which numbered sections have come together.
-    In(FileOperation),
+    /// This, in which numbered sections have come together, for this version.
+    In(FileOperation, Version),
     /// Nothing: a section of its file is refused.
     Refused,
 }
@@ -391,17 +475,6 @@ fn not_regular(path: &RelPath, now: &Now) -> Refusal {
         _ => "not a regular file",
     };
     Refusal::new(Code::NotRegular, format!("{path} is {what}"))
-}
-
-/// Whether the file is the version that the operation names: on disk, or where the batch put it.
-fn check_tag(operation: &FileOperation, slot: &Slot) -> Result<(), Refusal> {
-    match (&slot.before, &slot.old, &slot.now) {
-        (Node::File { hash, .. }, Some(old), _) => sections::check_version(operation, old, hash),
-        (_, _, Now::File(content)) => {
-            sections::check_version(operation, &content.bytes, &Hash::of(&content.bytes))
-        }
-        _ => Ok(()),
-    }
 }
 
 /// The file is not there; a name beside it that reads almost the same is told.

@@ -8,7 +8,7 @@ use super::outcome::{FileAction, Plan, PlannedFile};
 use super::pass::Loosest;
 use super::rules::Rules;
 use super::tree::{Content, Now, Slot};
-use super::{LastLink, Refusal, Resolved, Sink, SinkFull, Source, elsewhere};
+use super::{LastLink, Refusal, Resolved, Sink, SinkFull, Source, Stale, elsewhere};
 use crate::disk::Node;
 use crate::edit::{
     Action, ChangeSet, Existing, FileOperation, Hash, Mode, RelPath, Warning, WarningCode, split_bom,
@@ -31,6 +31,8 @@ pub struct Options {
     pub loosest: Option<Loosest>,
     /// What becomes of hunks whose old text stands nowhere while their new text stands there already.
     pub applied: Applied,
+    /// What becomes of entries that were written for another version than the present one.
+    pub stale: Stale,
 }
 
 /// Why there is no plan.
@@ -104,7 +106,7 @@ fn resolve<'a>(operation: &'a FileOperation, source: &dyn Source) -> Result<Entr
     };
     let target = source.resolve(&operation.path, last).map_err(|r| at(r, &operation.path))?;
     let to = to.map(|to| source.resolve(to, LastLink::Keep).map_err(|r| at(r, to))).transpose()?;
-    Ok(Entry { operation, target, to })
+    Ok(Entry { operation, target, to, version: None })
 }
 
 fn paths<'a>(entry: &'a Entry<'_>) -> Vec<&'a RelPath> {

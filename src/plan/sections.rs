@@ -5,9 +5,10 @@
 use super::Refusal;
 use super::compose::Entry;
 use super::excerpt::excerpt;
+use super::stale::{Standing, Version};
+use super::versions::Versions;
 use crate::edit::{
-    Action, Breaks, Code, FileOperation, Gap, Hash, Hunk, Lines, Locator, Precondition, Step, WeakTag,
-    split_bom,
+    Action, Breaks, Code, FileOperation, Gap, Hunk, Lines, Locator, Precondition, Step, WeakTag, split_bom,
 };
 use std::collections::HashMap;
 
@@ -51,12 +52,25 @@ pub(super) fn step<'e>(entries: impl Iterator<Item = &'e Entry<'e>>) -> Step {
     Step { hunks: entries.flat_map(|entry| hunks(entry.operation)).cloned().collect() }
 }
 
-/// Whether `bytes` are the version that the operation was written for.
-pub(super) fn check_version(operation: &FileOperation, bytes: &[u8], hash: &Hash) -> Result<(), Refusal> {
+/// Whether what stands there is the version that the entry was written for.
+pub(super) fn check_version(
+    versions: &dyn Versions,
+    entry: &Entry<'_>,
+    standing: &Standing<'_>,
+) -> Result<(), Refusal> {
+    let (operation, bytes, hash) = (entry.operation, standing.bytes, &standing.hash);
+    // A short tag says little: what was shown under it says more.
+    let was_shown = |tag: WeakTag| {
+        let shown = versions.shown(&entry.target.path, tag);
+        shown.is_empty() || shown.iter().any(|version| version == bytes)
+    };
     let (wanted, found) = match &operation.expects {
         Precondition::Tagged(tag) if !tag.fits(hash) => (tag.to_string(), hash.tag().to_string()),
         Precondition::WeaklyTagged(tag) if *tag != WeakTag::of(bytes) => {
             (tag.to_string(), format!("{} ({})", WeakTag::of(bytes), hash.tag()))
+        }
+        Precondition::WeaklyTagged(tag) if !was_shown(*tag) => {
+            (tag.to_string(), format!("another text with that short tag ({})", hash.tag()))
         }
         _ => return Ok(()),
     };
@@ -92,7 +106,31 @@ fn present_lines(operation: &FileOperation, bytes: &[u8]) -> String {
     if rows.is_empty() { rows } else { format!("; its present lines there are:{rows}") }
 }
 
+/// The refusals of entries (of one file) that are written for different versions; each is `stale` but for those that
+/// were written for the present one.
+pub(super) fn check_one_version(members: &[&Entry<'_>], versions: &[Version]) -> Vec<Refusal> {
+    if versions.windows(2).all(|pair| pair[0] == pair[1]) {
+        return Vec::new();
+    }
+    let stale = members.iter().zip(versions).filter(|(_, version)| **version != Version::Present);
+    let refusal = |entry: &Entry<'_>| {
+        let path = &entry.operation.path;
+        let message = format!("entries of the batch are written for different versions of {path}");
+        let hint = "read the file again and send the edits with its present tag";
+        Refusal::new(Code::Stale, message)
+            .hint(hint)
+            .at(entry.operation.origin)
+            .on(entry.target.path.as_bstr())
+    };
+    stale.map(|(entry, _)| refusal(entry)).collect()
+}
+
 /// The entry with the operation `operation` in place of its own.
-pub(super) fn standing_in<'o>(entry: &Entry<'_>, operation: &'o FileOperation) -> Entry<'o> {
-    Entry { operation, target: entry.target.clone(), to: entry.to.clone() }
+pub(super) fn standing_in<'o>(
+    entry: &Entry<'_>,
+    operation: &'o FileOperation,
+    version: &Version,
+) -> Entry<'o> {
+    let (target, to) = (entry.target.clone(), entry.to.clone());
+    Entry { operation, target, to, version: Some(version.clone()) }
 }

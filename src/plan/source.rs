@@ -1,6 +1,7 @@
 //! Where a plan reads from: the work tree, or a tree of a repository.
 
 use super::Refusal;
+use super::versions::{NoVersions, Versions};
 use crate::disk::Stat;
 use crate::edit::{BatchPath, RelPath};
 use bstr::BString;
@@ -38,6 +39,11 @@ pub trait Source: Sync {
     /// Whether the content of `path` is kept by Git LFS: a pointer in its place is no text of the user.
     fn is_in_lfs(&self, _path: &RelPath) -> bool {
         false
+    }
+
+    /// What knows earlier versions of files.
+    fn versions(&self) -> &dyn Versions {
+        &NoVersions
     }
 
     /// The text of `path` in the base, the version that the author of a batch may have seen, where it differs from

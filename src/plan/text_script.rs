@@ -6,6 +6,7 @@
 use super::document::Haystack;
 use crate::edit::{Breaks, Replacement, Terminator};
 use similar::{Algorithm, DiffOp};
+use std::hash::Hash;
 use std::ops::Range;
 
 /// Above this product of line counts the lines in the middle are replaced as a whole: a line diff of two long texts
@@ -46,9 +47,15 @@ fn bare(token: &str) -> &str {
     token.strip_suffix('\n').unwrap_or(token)
 }
 
-/// Differences by whole lines, terminators aside; equal lines at both ends are found first.
+/// Differences by whole lines, terminators aside.
 pub(super) fn line_diff(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
-    let same = |(a, b): &(&&str, &&str)| bare(a) == bare(b);
+    let texts = |tokens: &[&str]| tokens.iter().map(|t| bare(t).to_owned()).collect::<Vec<_>>();
+    diff(&texts(old), &texts(new))
+}
+
+/// Differences by whole lines; equal lines at both ends are found first.
+pub(super) fn diff<T: Clone + Hash + Ord>(old: &[T], new: &[T]) -> Vec<DiffOp> {
+    let same = |(a, b): &(&T, &T)| a == b;
     let head = old.iter().zip(new).take_while(same).count();
     let most = old.len().min(new.len()) - head;
     let tail = old.iter().rev().zip(new.iter().rev()).take(most).take_while(same).count();
@@ -60,8 +67,7 @@ pub(super) fn line_diff(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
             .chain([DiffOp::Equal { old_index: o.end, new_index: n.end, len: tail }])
             .collect();
     }
-    let texts = |tokens: &[&str]| tokens.iter().map(|t| bare(t).to_owned()).collect::<Vec<_>>();
-    similar::capture_diff_slices(Algorithm::Myers, &texts(old), &texts(new))
+    similar::capture_diff_slices(Algorithm::Myers, old, new)
 }
 
 struct Writer<'a> {

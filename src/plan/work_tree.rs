@@ -1,6 +1,7 @@
 //! The work tree as a source: canonical paths, the path policy, and reads that follow no link.
 
 use super::protect::is_git_name;
+use super::versions::{NoVersions, Versions};
 use super::{LastLink, Refusal, Source, Target};
 use crate::disk::{Disk, Folders, Kind, Stat};
 use crate::edit::{BatchPath, Code, PathBase, RelPath};
@@ -62,6 +63,7 @@ pub struct WorkTree<'a, D: Disk> {
     roots: Vec<PathBuf>,
     start: Start,
     rules: &'a dyn PathRules,
+    versions: &'a dyn Versions,
     /// What a name in a folder is, asked once: nothing changes while a batch is planned, and if it does, the hash
     /// check before the swap finds out.
     seen: Mutex<HashMap<RelPath, (Seen, Option<Stat>)>>,
@@ -78,7 +80,13 @@ enum Seen {
 impl<'a, D: Disk> WorkTree<'a, D> {
     /// The tree below the root of `folders`, which absolute paths name by one of `roots`.
     pub fn new(folders: &'a Folders<D>, roots: Vec<PathBuf>, start: Start, rules: &'a dyn PathRules) -> Self {
-        Self { folders, roots, start, rules, seen: Mutex::default() }
+        Self { folders, roots, start, rules, versions: &NoVersions, seen: Mutex::default() }
+    }
+
+    /// The same, which knows earlier versions of files.
+    #[must_use]
+    pub fn with_versions(self, versions: &'a dyn Versions) -> Self {
+        Self { versions, ..self }
     }
 
     fn look(&self, path: &RelPath) -> io::Result<Seen> {
@@ -302,5 +310,9 @@ impl<D: Disk> Source for WorkTree<'_, D> {
 
     fn base(&self, path: &RelPath, present: &[u8]) -> Option<Vec<u8>> {
         self.rules.base(path, present)
+    }
+
+    fn versions(&self) -> &dyn Versions {
+        self.versions
     }
 }

@@ -22,6 +22,6 @@ pub use grep::{Case, Depth, Grep, HitRow, Hits, Query, Span, Worker};
 #[cfg(feature = "search")]
 pub use page::Page;
 pub use range::{Range, split_ranges};
-pub use snapshot::{Known, MOST_KEPT, Snapshots};
+pub use snapshot::{MOST_KEPT, Snapshots};
 #[cfg(feature = "search")]
 pub use walk::{Filter, Ground, Surroundings, walk};

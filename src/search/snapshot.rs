@@ -1,12 +1,13 @@
 //! The snapshot store: exact versions of files that were shown, so that an edit made for one of them can be merged later.
 //!
-//! Keyed by hash, for the owner alone, bounded: the newest are kept. A version is trusted only when its bytes have the
-//! hash that its name says, so a torn write is one that is not there. The store never stands in the way: who cannot
-//! write it goes without.
+//! Keyed by hash and path, for the owner alone, bounded: the newest are kept. A version is trusted only when its bytes
+//! have the hash that its name says, so a torn write is one that is not there. The store never stands in the way: who
+//! cannot write it goes without.
 
 use crate::disk::{Disk, Kind};
-use crate::edit::{Hash, Tag};
-use bstr::{BStr, BString, ByteSlice};
+use crate::edit::{Hash, RelPath, Tag, WeakTag};
+use crate::plan::Known;
+use bstr::{BStr, BString};
 use std::io;
 
 /// Bytes that are kept by default.
@@ -20,34 +21,23 @@ pub struct Snapshots<D: Disk> {
     most: u64,
 }
 
-/// What the store knows of a tag.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Known {
-    /// No version has it.
-    Nothing,
-    /// One version has it.
-    Version(Vec<u8>),
-    /// Several versions have it.
-    Several,
-}
-
 impl<D: Disk> Snapshots<D> {
     /// The store in the folder `dir`, which holds at most `most` bytes.
     pub fn new(disk: D, dir: D::Dir, most: u64) -> Self {
         Self { disk, dir, most }
     }
 
-    /// Keeps `bytes`, whose hash is `hash`, as the newest version; the oldest ones that the bound leaves no room for go. A
+    /// Keeps `bytes`, whose hash is `hash`, as the newest version of the file `path`; the oldest ones that the bound leaves no room for go. A
     /// version that is larger than the bound is not kept.
     ///
     /// # Errors
     /// Those of the disk. Nothing depends on the version being kept.
-    pub fn remember(&self, hash: &Hash, bytes: &[u8]) -> io::Result<()> {
+    pub fn remember(&self, path: &RelPath, hash: &Hash, bytes: &[u8]) -> io::Result<()> {
         let size = bytes.len() as u64;
         if size > self.most || self.most == 0 {
             return Ok(());
         }
-        let name = BString::from(hash.to_string());
+        let name = BString::from(format!("{hash}{}", suffix(path)));
         let mut kept = self.versions()?;
         if kept.last().is_some_and(|last| last.name == name && last.size == size) {
             return Ok(());
@@ -77,19 +67,26 @@ impl<D: Disk> Snapshots<D> {
         let mut known = Known::Nothing;
         let names = self.disk.list(&self.dir)?;
         for name in names.iter().filter(|name| name.starts_with(tag.as_str().as_bytes())) {
-            let Some(bytes) = self.read(name.as_ref()) else { continue };
-            match known {
-                Known::Nothing => known = Known::Version(bytes),
-                _ => return Ok(Known::Several),
-            }
+            known = self.read(name.as_ref()).into_iter().fold(known, Known::and);
         }
         Ok(known)
+    }
+
+    /// The versions of the file `path` that have the short tag `tag`.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    pub fn shown(&self, path: &RelPath, tag: WeakTag) -> io::Result<Vec<Vec<u8>>> {
+        let (names, suffix) = (self.disk.list(&self.dir)?, suffix(path));
+        let own = names.iter().filter(|name| name.ends_with(suffix.as_bytes()));
+        let versions = own.filter_map(|name| self.read(name.as_ref()));
+        Ok(versions.filter(|bytes| WeakTag::of(bytes) == tag).collect())
     }
 
     /// A version whose bytes have the hash that its name says.
     fn read(&self, name: &BStr) -> Option<Vec<u8>> {
         let (bytes, _) = self.disk.read(&self.dir, name).ok()?;
-        (Hash::of(&bytes).to_string().as_bytes() == name.as_bytes()).then_some(bytes)
+        name.starts_with(Hash::of(&bytes).to_string().as_bytes()).then_some(bytes)
     }
 
     /// All versions, the oldest first.
@@ -118,6 +115,11 @@ impl<D: Disk> Snapshots<D> {
     }
 }
 
+/// What the names of all versions of a file end with.
+fn suffix(path: &RelPath) -> String {
+    format!("-{:.16}", Hash::of(path.as_bstr()).to_string())
+}
+
 /// The order is that of age.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Version {
@@ -142,9 +144,13 @@ mod tests {
         Folder { _temp: temp, store: Snapshots::new(OsDisk, dir, most) }
     }
 
+    fn path(name: &str) -> RelPath {
+        RelPath::new(name).expect("good")
+    }
+
     impl Folder {
         fn remember(&self, text: &str) {
-            self.store.remember(&Hash::of(text.as_bytes()), text.as_bytes()).expect("kept");
+            self.store.remember(&path("f"), &Hash::of(text.as_bytes()), text.as_bytes()).expect("kept");
             // Tells neighbours apart on disks with coarse times.
             std::thread::sleep(std::time::Duration::from_millis(12));
         }
@@ -166,6 +172,24 @@ mod tests {
     }
 
     #[test]
+    fn short_tags_are_those_of_one_file() {
+        let folder = folder(100);
+        let store = &folder.store;
+        for (name, text) in [("f", "a\n"), ("f", "a \n"), ("f", "b\n"), ("g", "a\t\n"), ("g", "a\n")] {
+            store.remember(&path(name), &Hash::of(text.as_bytes()), text.as_bytes()).expect("kept");
+        }
+        let shown = |name: &str, text: &str| {
+            let mut found = store.shown(&path(name), WeakTag::of(text.as_bytes())).expect("reads");
+            found.sort();
+            found
+        };
+        assert_eq!(shown("f", "a"), Vec::<Vec<u8>>::new());
+        assert_eq!(shown("f", "a\n"), [b"a\n".to_vec(), b"a \n".to_vec()]);
+        assert_eq!(shown("g", "a\n"), [b"a\t\n".to_vec(), b"a\n".to_vec()]);
+        assert_eq!(store.find(&Hash::of(b"a\n").tag()).expect("reads"), Known::Version(b"a\n".to_vec()));
+    }
+
+    #[test]
     fn the_newest_stay() {
         let folder = folder(10);
         ["aaaa", "bbbb", "aaaa", "cccc"].iter().for_each(|text| folder.remember(text));
@@ -177,7 +201,7 @@ mod tests {
     #[test]
     fn torn_versions_are_not_trusted_and_heal() {
         let folder = folder(100);
-        let name = BString::from(Hash::of(b"whole").to_string());
+        let name = BString::from(format!("{}{}", Hash::of(b"whole"), suffix(&path("f"))));
         folder.store.disk.create(&folder.store.dir, name.as_ref(), b"who", 0o600).expect("made");
         assert!(!folder.knows("whole"));
         folder.remember("whole");
@@ -189,7 +213,7 @@ mod tests {
     fn versions_are_for_the_owner_alone() {
         let folder = folder(100);
         folder.remember("x");
-        let name = BString::from(Hash::of(b"x").to_string());
+        let name = BString::from(format!("{}{}", Hash::of(b"x"), suffix(&path("f"))));
         let stat = folder.store.disk.stat(&folder.store.dir, name.as_ref()).expect("asked").expect("there");
         assert_eq!(stat.mode, 0o600);
     }

@@ -91,6 +91,15 @@ impl<D: Disk + Clone> Store<D> {
         Ok(made)
     }
 
+    /// The folder `name` in the state directory, if it is there.
+    pub(crate) fn existing_folder(&self, name: &BStr) -> io::Result<Option<D::Dir>> {
+        let path = RelPath::new(name.to_owned()).map_err(io::Error::other)?;
+        match self.disk.open_dir(&self.dir, &path) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+            opened => opened.map(Some),
+        }
+    }
+
     /// The folder `name` in the state directory, made where it is missing.
     pub(crate) fn folder(&self, name: &BStr) -> io::Result<D::Dir> {
         make_folder(&self.disk, &self.dir, name)

@@ -87,6 +87,9 @@ pub(crate) struct ApplyArgs {
     /// Leave out hunks whose new text stands in the file already and whose old text does not
     #[arg(long)]
     skip_applied: bool,
+    /// Merge an edit that names an earlier version of its file with what has changed since
+    #[arg(long)]
+    recover_stale: bool,
     /// Let lines like `# ...` stand for any text in between
     #[arg(long)]
     placeholders: bool,
@@ -301,6 +304,7 @@ impl ApplyArgs {
                 force_read_only: self.force_read_only,
                 allow_symlinks: self.allow_symlinks,
                 applied: if self.skip_applied { plan::Applied::Skip } else { plan::Applied::Refuse },
+                stale: if self.recover_stale { plan::Stale::Merge } else { plan::Stale::Refuse },
                 loosest: self.loosest.map(LoosestArg::known),
             },
             record: self.record(),
