@@ -179,9 +179,11 @@ impl<'a> Composer<'a> {
         let content = match aside.as_ref().unwrap_or(&slot.now) {
             Now::File(content) if entry.operation.mode != Some(Mode::Link) => content.clone(),
             Now::Link(content) if mode::is_about_link(entry.operation, options) => content.clone(),
-            now @ Now::Link(_) if matches!(entry.operation.action, Action::Delete { .. }) => {
-                return Err(not_regular(path, now)
-                    .hint("run with --allow-symlinks to delete the link itself; what it names stays"));
+            now @ Now::Link(_)
+                if matches!(entry.operation.action, Action::Delete { .. } | Action::Rename { .. }) =>
+            {
+                let hint = "run with --allow-symlinks to delete or move the link itself; what it names stays";
+                return Err(not_regular(path, now).hint(hint));
             }
             Now::Absent if slot.before.is_absent() => return Err(missing(self.source, path)),
             Now::Absent => {
@@ -410,7 +412,9 @@ impl<'a> Composer<'a> {
 
     /// Puts a file, with the mode that the entry names.
     fn put(&mut self, entry: &Entry<'_>, path: &RelPath, content: Content) -> Result<(), Refusal> {
-        let now = mode::made(self.source, path, content, entry.operation.mode)
+        let moves_link = content.origin.as_ref().is_some_and(|from| self.tree.was_link(from));
+        let mode = entry.operation.mode.or(moves_link.then_some(Mode::Link));
+        let now = mode::made(self.source, path, content, mode)
             .map_err(|refusal| refusal.on(written(entry, path)))?;
         self.tree.touch(path, entry.operation.origin.entry)?.now = now;
         Ok(())

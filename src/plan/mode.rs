@@ -20,11 +20,16 @@ pub(super) fn allowed(mode: Option<Mode>, options: &Options) -> Result<(), Refus
     }
 }
 
-/// Whether an entry means the link that stands at its path: its form says so, or it deletes the name, whatever stands
-/// there.
+/// Whether an entry means the link that stands at its path: its form says so, or it deletes or moves the name, whatever
+/// stands there.
 pub(super) fn is_about_link(operation: &FileOperation, options: &Options) -> bool {
-    let deletes = matches!(operation.action, Action::Delete { .. }) && operation.mode.is_none();
-    operation.mode == Some(Mode::Link) || (deletes && options.allow_symlinks)
+    let is_about_name = match &operation.action {
+        Action::Delete { .. } => true,
+        Action::Rename { steps, .. } => steps.is_empty(),
+        _ => false,
+    };
+    operation.mode == Some(Mode::Link)
+        || (is_about_name && operation.mode.is_none() && options.allow_symlinks)
 }
 
 /// What stands at `path` when it gets `content` and `mode`.

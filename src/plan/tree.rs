@@ -88,6 +88,11 @@ impl<'a> Tree<'a> {
         Ok(&mut self.slots[at])
     }
 
+    /// Whether a symbolic link stands at `path` on disk.
+    pub(super) fn was_link(&self, path: &RelPath) -> bool {
+        self.by_path.get(path).is_some_and(|&at| matches!(self.slots[at].before, Node::Link { .. }))
+    }
+
     fn now(&self, path: &RelPath) -> Option<&Now> {
         self.by_path.get(path).map(|&at| &self.slots[at].now)
     }
