@@ -13,6 +13,7 @@ mod mounts;
 mod nested;
 mod processes;
 mod single;
+mod soak;
 mod strace;
 mod tally;
 mod tree;
