@@ -225,7 +225,7 @@ struct Run<'a> {
 impl<'a> Run<'a> {
     fn new(workspace: &'a Workspace, options: &'a Options) -> Result<Self, Error> {
         let rules = workspace.rules(options.base.as_deref())?;
-        let contents = (options.diff == Diff::Make).then(Contents::default);
+        let contents = (options.diff == Diff::Make).then(|| Contents::new(workspace.naming()));
         let past = workspace.past();
         Ok(Self { workspace, options, folders: workspace.folders()?, rules, past, contents })
     }

@@ -1,7 +1,10 @@
 //! Unified diffs of a plan, as `git diff` prints and `git apply` takes them.
 
+mod binary;
+
 use crate::edit::RelPath;
-use crate::plan::{FileAction, Plan, PlannedFile, Resolved, Sink, SinkFull};
+use crate::git::Naming;
+use crate::plan::{FileAction, Plan, PlannedFile, Resolved, Sink, SinkFull, is_binary};
 use bstr::{BStr, ByteSlice};
 use similar::{Algorithm, DiffOp};
 use std::collections::HashMap;
@@ -13,6 +16,7 @@ const CONTEXT: usize = 3;
 /// Keeps the contents of changed files, so that their diff can be shown.
 #[derive(Debug, Default)]
 pub struct Contents {
+    naming: Naming,
     files: Mutex<HashMap<RelPath, Sides>>,
 }
 
@@ -31,6 +35,11 @@ impl Sink for Contents {
 }
 
 impl Contents {
+    /// Nothing yet; `naming` is how git names the contents of binary files.
+    pub fn new(naming: Naming) -> Self {
+        Self { naming, files: Mutex::default() }
+    }
+
     /// The diff of the whole plan, in its order.
     pub fn diff(&self, plan: &Plan) -> Vec<u8> {
         let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
@@ -39,39 +48,78 @@ impl Contents {
             let from = file.from.as_ref().unwrap_or(&file.path);
             let old = files.get(from).and_then(|sides| sides.old.clone()).unwrap_or_default();
             let new = files.get(&file.path).and_then(|sides| sides.new.clone()).unwrap_or_default();
-            write_file(&mut out, file, &old, &new);
+            Section { file, naming: self.naming, old: &old, new: &new }.write(&mut out);
         }
         out
     }
 }
 
-fn write_file(out: &mut Vec<u8>, file: &PlannedFile, old: &[u8], new: &[u8]) {
-    let from = file.from.as_ref().unwrap_or(&file.path);
-    let (a, b) = (quoted("a/", from), quoted("b/", &file.path));
-    line(out, &[b"diff --git ", &a, b" ", &b]);
-    let (before, after) = (file.before.git_mode(), file.after.git_mode());
-    match (before, after) {
-        (None, Some(mode)) => line(out, &[b"new file mode ", mode.as_bytes()]),
-        (Some(mode), None) => line(out, &[b"deleted file mode ", mode.as_bytes()]),
-        (Some(old), Some(new)) if old != new => {
-            line(out, &[b"old mode ", old.as_bytes()]);
-            line(out, &[b"new mode ", new.as_bytes()]);
+/// What is written of one file.
+struct Section<'a> {
+    file: &'a PlannedFile,
+    naming: Naming,
+    old: &'a [u8],
+    new: &'a [u8],
+}
+
+impl Section<'_> {
+    fn write(&self, out: &mut Vec<u8>) {
+        let modes = (self.file.before.git_mode(), self.file.after.git_mode());
+        let is_link = |mode: &str| mode == "120000";
+        match modes {
+            // To git a link instead of a file is another object: one goes, one comes.
+            (Some(old), Some(new)) if is_link(old) != is_link(new) => {
+                self.part(out, (Some(old), None));
+                self.part(out, (None, Some(new)));
+            }
+            modes => self.part(out, modes),
         }
-        _ => {}
     }
-    if file.from.is_some() {
-        line(out, &[b"rename from ", &quoted("", from)]);
-        line(out, &[b"rename to ", &quoted("", &file.path)]);
+
+    /// The change between these modes, of a file that stays, comes or goes.
+    fn part(&self, out: &mut Vec<u8>, (before, after): (Option<&str>, Option<&str>)) {
+        let from = self.file.from.as_ref().unwrap_or(&self.file.path);
+        let (from, to) = match (before, after) {
+            (Some(_), None) => (from, from),
+            (None, Some(_)) => (&self.file.path, &self.file.path),
+            _ => (from, &self.file.path),
+        };
+        let (a, b) = (quoted("a/", from), quoted("b/", to));
+        line(out, &[b"diff --git ", &a, b" ", &b]);
+        match (before, after) {
+            (None, Some(mode)) => line(out, &[b"new file mode ", mode.as_bytes()]),
+            (Some(mode), None) => line(out, &[b"deleted file mode ", mode.as_bytes()]),
+            (Some(old), Some(new)) if old != new => {
+                line(out, &[b"old mode ", old.as_bytes()]);
+                line(out, &[b"new mode ", new.as_bytes()]);
+            }
+            _ => {}
+        }
+        if from != to {
+            line(out, &[b"rename from ", &quoted("", from)]);
+            line(out, &[b"rename to ", &quoted("", to)]);
+        }
+        let old = before.map(|_| self.old);
+        let new = after.map(|_| self.new);
+        let link = before.or(after) == Some("120000");
+        let binary = |side: Option<&[u8]>| side.is_some_and(is_binary);
+        if !link && old != new && (binary(old) || binary(new)) {
+            let name = |side: Option<&[u8]>| {
+                side.map_or_else(|| self.naming.nothing(), |side| self.naming.blob(side))
+            };
+            line(out, &[b"index ", name(old).as_bytes(), b"..", name(new).as_bytes()]);
+            return out.append(&mut binary::section(old.unwrap_or_default(), new.unwrap_or_default()));
+        }
+        let hunks = hunks(old.unwrap_or_default(), new.unwrap_or_default());
+        if hunks.is_empty() {
+            return;
+        }
+        let null: &[u8] = b"/dev/null";
+        let (a, b) = (ended(a), ended(b));
+        line(out, &[b"--- ", if before.is_some() { &a } else { null }]);
+        line(out, &[b"+++ ", if after.is_some() { &b } else { null }]);
+        out.extend_from_slice(&hunks);
     }
-    let hunks = hunks(old, new);
-    if hunks.is_empty() {
-        return;
-    }
-    let null: &[u8] = b"/dev/null";
-    let (a, b) = (ended(a), ended(b));
-    line(out, &[b"--- ", if before.is_some() { &a } else { null }]);
-    line(out, &[b"+++ ", if after.is_some() { &b } else { null }]);
-    out.extend_from_slice(&hunks);
 }
 
 fn line(out: &mut Vec<u8>, parts: &[&[u8]]) {

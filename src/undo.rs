@@ -263,7 +263,7 @@ pub fn show(workspace: &Workspace, id: &str, what: Show) -> Result<ShownReport, 
     let log = Log::read(&store)?;
     let past = log.find(id)?;
     let (mut plan, mut hidden) = (Plan::default(), Vec::new());
-    let contents = Contents::default();
+    let contents = Contents::new(workspace.naming());
     for change in past.operation.changes() {
         let mut file = Resolved {
             path: change.path.clone(),

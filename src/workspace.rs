@@ -3,7 +3,7 @@
 use crate::disk::{Folders, OsDisk};
 use crate::edit::{Hash, RelPath, WeakTag};
 use crate::error::Error;
-use crate::git::{Discovery, GitRules, Repo, merge};
+use crate::git::{Discovery, GitRules, Naming, Repo, merge};
 use crate::plan::{Chunk, Known, NoRules, PathRules, Sides, VersionTag, Versions, is_git_name};
 use crate::search::{MOST_KEPT, Snapshots};
 use crate::transaction::Store;
@@ -81,6 +81,11 @@ impl Workspace {
     /// The folder that no path may leave, relative to the root.
     pub fn within(&self) -> &RelPath {
         &self.within
+    }
+
+    /// How git names contents here.
+    pub(crate) fn naming(&self) -> Naming {
+        self.repo.as_ref().map_or_else(Naming::default, Naming::of)
     }
 
     pub(crate) fn spellings(&self) -> Vec<PathBuf> {

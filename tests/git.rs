@@ -6,5 +6,6 @@ mod hooks;
 mod killed;
 mod merge;
 mod reflog;
+mod shown;
 mod stash;
 mod status;
