@@ -9,13 +9,16 @@ use crate::git::{
 };
 use crate::history::{About, Retention};
 use crate::input;
-use crate::plan::{self, FileAction, LastLink, NoPlan, Plan, Resolved, Sink, SinkFull, Source, WorkTree};
+use crate::plan::{
+    self, FileAction, LastLink, NoPlan, Plan, PlannedFile, Resolved, Sink, SinkFull, Source, WorkTree,
+};
 use crate::report::{ErrorReport, GitReport, Mode, Outcome, Report, WarningReport, Written};
 use crate::transaction::{
     Decide, Durability, Finished, Ground, OperationId, Pending, Recovered, RecoveryOutcome, Staging, Stop,
     TreeState, pending, recover as recover_all,
 };
 use crate::workspace::{Past, Workspace};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How a batch is applied.
@@ -212,8 +215,8 @@ pub(crate) fn tell_recovered(report: &mut Report, recovered: &[Recovered]) {
     }
 }
 
-/// One run of `apply` or `check`.
-struct Run<'a> {
+/// One run of `apply`, `check` or `convert`.
+pub(crate) struct Run<'a> {
     workspace: &'a Workspace,
     options: &'a Options,
     folders: Folders<OsDisk>,
@@ -223,15 +226,20 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(workspace: &'a Workspace, options: &'a Options) -> Result<Self, Error> {
+    pub(crate) fn new(workspace: &'a Workspace, options: &'a Options) -> Result<Self, Error> {
         let rules = workspace.rules(options.base.as_deref())?;
         let contents = (options.diff == Diff::Make).then(|| Contents::new(workspace.naming()));
         let past = workspace.past();
         Ok(Self { workspace, options, folders: workspace.folders()?, rules, past, contents })
     }
 
-    fn diff(&self, plan: &Plan) -> Vec<u8> {
+    pub(crate) fn diff(&self, plan: &Plan) -> Vec<u8> {
         self.contents.as_ref().map_or_else(Vec::new, |contents| contents.diff(plan))
+    }
+
+    /// The bytes of a file of the plan before and after it, where the run makes the diff.
+    pub(crate) fn sides(&self, file: &PlannedFile) -> (Arc<[u8]>, Arc<[u8]>) {
+        self.contents.as_ref().map_or_else(Default::default, |contents| contents.sides(file))
     }
 
     fn source(&self) -> WorkTree<'_, OsDisk> {
@@ -240,7 +248,7 @@ impl<'a> Run<'a> {
         WorkTree::new(&self.folders, workspace.spellings(), start, &*self.rules).with_versions(&self.past)
     }
 
-    fn parse(&self, input: &[u8], report: &mut Report) -> Result<ChangeSet, Error> {
+    pub(crate) fn parse(&self, input: &[u8], report: &mut Report) -> Result<ChangeSet, Error> {
         let source = self.source();
         let exists = |path: &BatchPath| {
             let found = source.resolve(path, LastLink::Keep);
@@ -267,7 +275,7 @@ impl<'a> Run<'a> {
     }
 
     /// The plan; nothing when the sink gave up.
-    fn plan(&self, batch: &ChangeSet, sink: &dyn Sink) -> Result<Option<Plan>, Error> {
+    pub(crate) fn plan(&self, batch: &ChangeSet, sink: &dyn Sink) -> Result<Option<Plan>, Error> {
         let planned = match &self.contents {
             Some(contents) => plan::plan(batch, &self.source(), &self.options.plan, &(sink, contents)),
             None => plan::plan(batch, &self.source(), &self.options.plan, sink),

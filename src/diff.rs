@@ -4,8 +4,8 @@ mod binary;
 
 use crate::edit::RelPath;
 use crate::git::Naming;
+use crate::output::quoted;
 use crate::plan::{FileAction, Plan, PlannedFile, Resolved, Sink, SinkFull, is_binary};
-use bstr::{BStr, ByteSlice};
 use similar::{Algorithm, DiffOp};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -45,13 +45,23 @@ impl Contents {
         let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         let mut out = Vec::new();
         for file in plan.files.iter().filter(|f| f.action != FileAction::None) {
-            let from = file.from.as_ref().unwrap_or(&file.path);
-            let old = files.get(from).and_then(|sides| sides.old.clone()).unwrap_or_default();
-            let new = files.get(&file.path).and_then(|sides| sides.new.clone()).unwrap_or_default();
+            let (old, new) = sides(&files, file);
             Section { file, naming: self.naming, old: &old, new: &new }.write(&mut out);
         }
         out
     }
+
+    /// The bytes of a file before and after the plan.
+    pub(crate) fn sides(&self, file: &PlannedFile) -> (Arc<[u8]>, Arc<[u8]>) {
+        sides(&self.files.lock().unwrap_or_else(PoisonError::into_inner), file)
+    }
+}
+
+fn sides(files: &HashMap<RelPath, Sides>, file: &PlannedFile) -> (Arc<[u8]>, Arc<[u8]>) {
+    let from = file.from.as_ref().unwrap_or(&file.path);
+    let old = files.get(from).and_then(|sides| sides.old.clone()).unwrap_or_default();
+    let new = files.get(&file.path).and_then(|sides| sides.new.clone()).unwrap_or_default();
+    (old, new)
 }
 
 /// What is written of one file.
@@ -84,7 +94,7 @@ impl Section<'_> {
             (None, Some(_)) => (&self.file.path, &self.file.path),
             _ => (from, &self.file.path),
         };
-        let (a, b) = (quoted("a/", from), quoted("b/", to));
+        let (a, b) = (quoted("a/", from.as_bstr()), quoted("b/", to.as_bstr()));
         line(out, &[b"diff --git ", &a, b" ", &b]);
         match (before, after) {
             (None, Some(mode)) => line(out, &[b"new file mode ", mode.as_bytes()]),
@@ -96,8 +106,8 @@ impl Section<'_> {
             _ => {}
         }
         if from != to {
-            line(out, &[b"rename from ", &quoted("", from)]);
-            line(out, &[b"rename to ", &quoted("", to)]);
+            line(out, &[b"rename from ", &quoted("", from.as_bstr())]);
+            line(out, &[b"rename to ", &quoted("", to.as_bstr())]);
         }
         let old = before.map(|_| self.old);
         let new = after.map(|_| self.new);
@@ -133,28 +143,6 @@ fn ended(mut name: Vec<u8>) -> Vec<u8> {
         name.push(b'\t');
     }
     name
-}
-
-/// A path as git quotes it: in C style where it has control characters, quotes, or bytes above ASCII.
-fn quoted(prefix: &str, path: &RelPath) -> Vec<u8> {
-    let path: &BStr = path.as_bstr();
-    let plain = path.iter().all(|b| (0x20..0x7f).contains(b) && !matches!(b, b'"' | b'\\'));
-    if plain {
-        return [prefix.as_bytes(), path].concat();
-    }
-    let mut out = format!("\"{prefix}").into_bytes();
-    for &byte in path.as_bytes() {
-        match byte {
-            b'"' | b'\\' => out.extend_from_slice(&[b'\\', byte]),
-            b'\t' => out.extend_from_slice(b"\\t"),
-            b'\n' => out.extend_from_slice(b"\\n"),
-            b'\r' => out.extend_from_slice(b"\\r"),
-            0x20..0x7f => out.push(byte),
-            _ => out.extend_from_slice(format!("\\{byte:03o}").as_bytes()),
-        }
-    }
-    out.push(b'"');
-    out
 }
 
 /// How many lines come and how many go between two texts.
@@ -215,6 +203,7 @@ fn write_op(out: &mut Vec<u8>, op: &DiffOp, old: &[&[u8]], new: &[&[u8]]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bstr::ByteSlice;
 
     #[test]
     fn hunks_are_unified() {
@@ -226,12 +215,5 @@ mod tests {
             (counts(b"a\nb\n", b"a\nc\nd\n"), counts(b"", b""), counts(b"x", b"")),
             ((2, 1), (0, 0), (0, 1))
         );
-    }
-
-    #[test]
-    fn names_are_quoted_as_git_does() {
-        let path = |s: &str| RelPath::new(s).expect("good");
-        assert_eq!(quoted("a/", &path("x y")).as_bstr(), "a/x y");
-        assert_eq!(quoted("a/", &path("h\u{e9}\t\"")).as_bstr(), "\"a/h\\303\\251\\t\\\"\"");
     }
 }

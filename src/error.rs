@@ -7,6 +7,7 @@ use crate::edit::{Code, RelPath, Warning};
 use crate::git::{GitError, PathRefusal};
 use crate::history::HistoryError;
 use crate::input::ParseErrors;
+use crate::output::Unsayable;
 use crate::plan::Refusal;
 use crate::report::{ErrorReport, Mode, Outcome, PathReport, Report, WarningReport};
 use crate::transaction::{Failure, Kept, TransactionError, TreeState, Version};
@@ -30,6 +31,9 @@ pub enum Error {
         /// What else was noticed.
         warnings: Vec<Warning>,
     },
+    /// The form that a batch is to be converted to cannot say entries.
+    #[error("{} entries cannot be said", .0.len())]
+    Unsayable(Vec<Unsayable>),
     /// Paths cannot be recorded.
     #[error("{} paths cannot be recorded", .0.len())]
     NotRecordable(Vec<PathRefusal>),
@@ -85,6 +89,7 @@ impl Error {
                 report.warnings.extend(warnings.iter().map(WarningReport::from));
                 report.refuse(refusals.iter().map(ErrorReport::from).collect());
             }
+            Self::Unsayable(unsaid) => report.refuse(unsaid.iter().map(unsayable).collect()),
             Self::NotRecordable(refusals) => report.refuse(refusals.iter().map(path_refusal).collect()),
             Self::History(error) => tell_history(error, report),
             Self::Git(error) => tell_git(&error, report),
@@ -109,7 +114,9 @@ pub(crate) fn say_next(mode: Mode, outcome: Outcome, errors: &mut [ErrorReport])
         (_, Code::Io | Code::Git) | (Outcome::RolledBack, _) => {
             (Some("remove the cause"), "run the command again")
         }
-        _ if matches!(mode, Mode::Apply | Mode::Check) => (Some("correct the batch"), "run patchmany check"),
+        _ if matches!(mode, Mode::Apply | Mode::Check | Mode::Convert) => {
+            (Some("correct the batch"), "run patchmany check")
+        }
         _ => (Some("correct the command"), "run it again"),
     };
     let whole = |hint: &str| {
@@ -123,6 +130,17 @@ pub(crate) fn say_next(mode: Mode, outcome: Outcome, errors: &mut [ErrorReport])
         (None, Some(correct)) => format!("{correct}, then {then}"),
         (None, None) => then.to_owned(),
     });
+}
+
+fn unsayable(unsaid: &Unsayable) -> ErrorReport {
+    let hint =
+        "run patchmany convert with another --to: ops, envelope and diff can create, delete and move files";
+    ErrorReport {
+        entry: unsaid.entry,
+        path: Some(PathReport(unsaid.path.clone())).filter(|path| !path.0.is_empty()),
+        hint: Some(hint.to_owned()),
+        ..ErrorReport::new(Code::Unsupported, unsaid.to_string())
+    }
 }
 
 fn path_refusal(refusal: &PathRefusal) -> ErrorReport {

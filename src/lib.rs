@@ -11,6 +11,7 @@
 //! - [`edit`] is the model: paths, texts, hashes, hunks, change sets. Pure.
 //! - [`disk`] is the only place that touches files.
 //! - [`input`] reads a batch in any of its forms. Pure.
+//! - [`output`] writes a change set in any of the forms. Pure.
 //! - [`plan`] resolves paths, places hunks, composes entries and hands every resolved file to a bounded sink. It reads
 //!   through a [`plan::Source`] and writes nothing.
 //! - [`transaction`] stages, journals, swaps, undoes and recovers.
@@ -18,7 +19,7 @@
 //! - [`history`] is the log of operations and what takes one back.
 //! - [`search`] shows lines under a tag, and finds files by path and by line.
 //! - [`report`] is the result as data; [`diff`] shows a plan; [`error`] is the union of what can go wrong.
-//! - [`workspace`], [`apply`], [`undo`] and [`look`] wire them. The library never prints and never exits.
+//! - [`workspace`], [`apply`], [`convert`], [`undo`] and [`look`] wire them. The library never prints and never exits.
 //!
 //! A module imports only from those before it in this list; a test checks it.
 
@@ -27,6 +28,8 @@ pub mod edit;
 pub mod disk;
 
 pub mod input;
+
+pub mod output;
 
 pub mod plan;
 
@@ -47,6 +50,8 @@ pub mod error;
 pub mod workspace;
 
 pub mod apply;
+
+pub mod convert;
 
 pub mod undo;
 

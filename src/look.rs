@@ -10,7 +10,7 @@ use crate::plan::{LastLink, PathRules, Refusal, Source, Start, Target, WorkTree}
 use crate::report::{ErrorReport, FileShown, LookReport, Mode, Report};
 use crate::search::{Excerpt, MOST_LINES, Range, split_ranges};
 use crate::workspace::Workspace;
-use bstr::{BStr, BString, ByteSlice};
+use bstr::{BStr, BString};
 
 #[cfg(feature = "search")]
 pub use find::{GrepOptions, Show, glob, grep};
@@ -119,13 +119,7 @@ impl<'a> Place<'a> {
         WorkTree::new(&self.folders, self.workspace.spellings(), start, &*self.rules)
     }
 
-    /// The path from where relative paths start.
     fn name(&self, path: &RelPath) -> BString {
-        let (base, names): (Vec<_>, Vec<_>) =
-            (self.workspace.base().names().collect(), path.names().collect());
-        let common = base.iter().zip(&names).take_while(|(a, b)| a == b).count();
-        let up = base[common..].iter().map(|_| "..".as_bytes());
-        let down = names[common..].iter().map(|name| name.as_bytes());
-        bstr::join("/", up.chain(down)).into()
+        self.workspace.name(path)
     }
 }

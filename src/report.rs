@@ -59,6 +59,8 @@ pub enum Mode {
     Redo,
     /// `patchmany recover`.
     Recover,
+    /// `patchmany convert`.
+    Convert,
     /// `patchmany read`.
     Read,
     /// `patchmany glob`.

@@ -7,7 +7,7 @@ use crate::git::{Discovery, GitRules, Naming, Repo, merge};
 use crate::plan::{Chunk, Known, NoRules, PathRules, Sides, VersionTag, Versions, is_git_name};
 use crate::search::{MOST_KEPT, Snapshots};
 use crate::transaction::Store;
-use bstr::{ByteSlice, ByteVec};
+use bstr::{BString, ByteSlice, ByteVec};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -86,6 +86,15 @@ impl Workspace {
     /// How git names contents here.
     pub(crate) fn naming(&self) -> Naming {
         self.repo.as_ref().map_or_else(Naming::default, Naming::of)
+    }
+
+    /// The path from where relative paths start, as a batch writes it.
+    pub fn name(&self, path: &RelPath) -> BString {
+        let (base, names): (Vec<_>, Vec<_>) = (self.base.names().collect(), path.names().collect());
+        let common = base.iter().zip(&names).take_while(|(a, b)| a == b).count();
+        let up = base[common..].iter().map(|_| "..".as_bytes());
+        let down = names[common..].iter().map(|name| name.as_bytes());
+        bstr::join("/", up.chain(down)).into()
     }
 
     pub(crate) fn spellings(&self) -> Vec<PathBuf> {

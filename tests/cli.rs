@@ -1,6 +1,7 @@
 //! The command line as programs and people meet it, over a [`crate::support::TestRepo`].
 
 mod contract;
+mod convert;
 #[cfg(feature = "search")]
 mod find;
 mod input;

@@ -76,7 +76,7 @@ fn the_examples_of_the_readme_run() {
         }
         examples += 1;
     }
-    assert_eq!(examples, 3);
+    assert_eq!(examples, 4);
     assert_eq!(repo.git(&["log", "--format=%s", "-1"]), "Listen on port 9090");
     assert!(repo.path("docs/rain.md").exists());
 }

@@ -4,10 +4,11 @@ use patchmany::edit::{Code, WarningCode};
 use std::path::{Path, PathBuf};
 
 /// The modules of the library; each uses only those before it.
-const ORDER: [&str; 15] = [
+const ORDER: [&str; 17] = [
     "edit",
     "disk",
     "input",
+    "output",
     "plan",
     "transaction",
     "git",
@@ -18,6 +19,7 @@ const ORDER: [&str; 15] = [
     "error",
     "workspace",
     "apply",
+    "convert",
     "undo",
     "look",
 ];

@@ -175,6 +175,18 @@ pub enum Mode {
     Submodule,
 }
 
+impl Mode {
+    /// The mode as git writes it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Regular => "100644",
+            Self::Executable => "100755",
+            Self::Link => "120000",
+            Self::Submodule => "160000",
+        }
+    }
+}
+
 /// What creating does where a file stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Existing {

@@ -76,6 +76,8 @@ codes! {
         Parse = "parse",
         /// The command line, or a request of the batch, makes no sense.
         Usage = "usage",
+        /// The form that a batch is to be converted to cannot say an entry.
+        Unsupported = "unsupported",
         /// An operation of the file system failed.
         Io = "io",
         /// An operation of git, a hook or a signer failed.

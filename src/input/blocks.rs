@@ -95,7 +95,7 @@ fn lower(path: BatchPath, body: &Body, blocks: Vec<Block>, draft: &mut Draft<'_>
 }
 
 /// The rows that make `new` of `old`: lines equal on both sides are kept.
-fn rows(old: &[Text], new: &[Text]) -> Vec<Row> {
+pub(crate) fn rows(old: &[Text], new: &[Text]) -> Vec<Row> {
     let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let most = old.len().min(new.len()) - head;
     let tail = old.iter().rev().zip(new.iter().rev()).take(most).take_while(|(a, b)| a == b).count();

@@ -36,6 +36,7 @@ mod wrapper;
 mod tests;
 
 use crate::edit::{BatchPath, ChangeSet, Code, Format, Text, split_bom};
+pub(crate) use blocks::rows;
 use body::{At, Body};
 use detect::Detected;
 use draft::Draft;

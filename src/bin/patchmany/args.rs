@@ -1,5 +1,6 @@
 //! The flags, and how they become library options.
 
+use crate::convert::ConvertArgs;
 #[cfg(feature = "search")]
 use crate::find::{GlobArgs, GrepArgs};
 use crate::human::Style;
@@ -40,6 +41,12 @@ pub(crate) enum Command {
     Log(LogArgs),
     /// Show the files of an operation
     Show(ShowArgs),
+    /// Write the batch in another form; applies nothing
+    ///
+    /// Entries that the form can say as they stand are only written anew: no file is read. Where one needs to know the
+    /// file (line numbers and tags, whole lines around a text, a text for whole lines, what a deleted file holds), the
+    /// whole batch is resolved against the tree first, and converted for the files as they are now.
+    Convert(ConvertArgs),
     /// Show numbered lines under the tag that hash-anchored edits name
     Read(ReadArgs),
     /// List the files whose paths fit a pattern, the last modified first
@@ -236,7 +243,7 @@ pub(crate) struct ShowArgs {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum FormatArg {
+pub(crate) enum FormatArg {
     Auto,
     PatchMany,
     Fenced,
@@ -250,8 +257,36 @@ enum FormatArg {
     Suggestions,
 }
 
+/// The forms that are written too.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum LoosestArg {
+pub(crate) enum TargetArg {
+    PatchMany,
+    Fenced,
+    Ops,
+    Envelope,
+    Hashline,
+    Edits,
+    Diff,
+    Blocks,
+}
+
+impl TargetArg {
+    pub(crate) fn format(self) -> Format {
+        match self {
+            Self::PatchMany => Format::PatchMany,
+            Self::Fenced => Format::Fenced,
+            Self::Ops => Format::Ops,
+            Self::Envelope => Format::Envelope,
+            Self::Hashline => Format::Hashline,
+            Self::Edits => Format::Edits,
+            Self::Diff => Format::Diff,
+            Self::Blocks => Format::Blocks,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum LoosestArg {
     Exact,
     TrailingWs,
     Unicode,
@@ -259,7 +294,7 @@ enum LoosestArg {
 }
 
 impl LoosestArg {
-    fn known(self) -> plan::Loosest {
+    pub(crate) fn known(self) -> plan::Loosest {
         match self {
             Self::Exact => plan::Loosest::Exact,
             Self::TrailingWs => plan::Loosest::TrailingWs,
@@ -384,7 +419,7 @@ impl ColorArg {
 }
 
 impl FormatArg {
-    fn known(self) -> Option<Format> {
+    pub(crate) fn known(self) -> Option<Format> {
         Some(match self {
             Self::Auto => return None,
             Self::PatchMany => Format::PatchMany,

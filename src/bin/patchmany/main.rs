@@ -1,6 +1,7 @@
 //! The command line: parses, calls the library, renders the report, maps it to an exit code.
 
 mod args;
+mod convert;
 #[cfg(feature = "search")]
 mod find;
 mod history;
@@ -39,6 +40,7 @@ fn run(cli: Cli) -> ExitCode {
         Command::Redo(args) => history::redo(&args),
         Command::Log(args) => history::log(&args),
         Command::Show(args) => history::show(&args),
+        Command::Convert(args) => convert::convert(&args),
         Command::Read(args) => look::read(&args),
         #[cfg(feature = "search")]
         Command::Glob(args) => find::glob(&args),
@@ -66,6 +68,7 @@ fn mode_of_arguments() -> Mode {
         Some(command) if command == "recover" => Mode::Recover,
         Some(command) if command == "undo" => Mode::Undo,
         Some(command) if command == "redo" => Mode::Redo,
+        Some(command) if command == "convert" => Mode::Convert,
         Some(command) if command == "read" => Mode::Read,
         Some(command) if command == "glob" => Mode::Glob,
         Some(command) if command == "grep" => Mode::Grep,
@@ -81,8 +84,8 @@ fn workspace(root: Option<&Path>) -> Result<Workspace, Error> {
 }
 
 /// The batch, from the file or standard input.
-fn batch(args: &ApplyArgs) -> Result<Vec<u8>, String> {
-    match args.file.as_deref() {
+fn batch(file: Option<&Path>) -> Result<Vec<u8>, String> {
+    match file {
         Some(file) if file != Path::new("-") => fs_err::read(file).map_err(|e| e.to_string()),
         None if std::io::stdin().is_terminal() => {
             Err("no batch: name a file, or pipe one to standard input".to_owned())
@@ -112,7 +115,7 @@ fn refused(mode: Mode, error: Error) -> Report {
 
 fn check(args: &ApplyArgs) -> ExitCode {
     use_threads(args);
-    let (report, diff) = match (workspace(args.root.as_deref()), batch(args)) {
+    let (report, diff) = match (workspace(args.root.as_deref()), batch(args.file.as_deref())) {
         (_, Err(message)) => (refused(Mode::Check, Error::Usage(message)), Vec::new()),
         (Err(error), _) => (refused(Mode::Check, error), Vec::new()),
         (Ok(workspace), Ok(bytes)) => apply::check(&workspace, &bytes, &args.options(!args.stat)),
@@ -124,7 +127,7 @@ fn apply_batch(args: &ApplyArgs) -> ExitCode {
     use_threads(args);
     let stop = signals::listen();
     let progress = progress::Bar::new(args.wants_progress());
-    let (report, diff) = match (workspace(args.root.as_deref()), batch(args)) {
+    let (report, diff) = match (workspace(args.root.as_deref()), batch(args.file.as_deref())) {
         (_, Err(message)) => (refused(Mode::Apply, Error::Usage(message)), Vec::new()),
         (Err(error), _) => (refused(Mode::Apply, error), Vec::new()),
         (Ok(workspace), Ok(bytes)) => {

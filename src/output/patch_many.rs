@@ -1,0 +1,14 @@
+//! JSON of `{"path", "patch"}` with ORIGINAL/UPDATED blocks.
+
+use super::entry::{PatchEntry, json};
+use super::{Unsaid, each, gptme, no_mode, path, tag};
+use crate::edit::FileOperation;
+
+pub(super) fn print(operations: &[FileOperation]) -> Result<String, Vec<(usize, Unsaid)>> {
+    let entries = each(operations, |operation| {
+        no_mode(operation)?;
+        let (path, patch) = (path(&operation.path)?.to_owned(), gptme::blocks(operation)?);
+        Ok(PatchEntry { path, patch, tag: tag(&operation.expects)?.map(str::to_owned) })
+    })?;
+    Ok(json(&entries))
+}
