@@ -3,14 +3,15 @@
 #[cfg(feature = "search")]
 mod find;
 
-use crate::disk::{Folders, Kind, OsDisk};
+use crate::disk::{Disk, Folders, Kind, OsDisk};
 use crate::edit::{BatchPath, Code, PathBase, RelPath};
 use crate::error::{Error, say_next};
 use crate::plan::{LastLink, PathRules, Refusal, Source, Start, Target, WorkTree};
 use crate::report::{ErrorReport, FileShown, LookReport, Mode, Report};
-use crate::search::{Excerpt, MOST_LINES, Range, split_ranges};
+use crate::search::{Excerpt, MOST_LINES, Range, Reading, Snapshots, split_ranges};
 use crate::workspace::Workspace;
 use bstr::{BStr, BString};
+use std::ops::ControlFlow;
 
 #[cfg(feature = "search")]
 pub use find::{GrepOptions, Show, glob, grep};
@@ -26,14 +27,17 @@ pub fn read(workspace: &Workspace, asked: &[BString]) -> LookReport<FileShown> {
             return report;
         }
     };
-    let source = place.source();
     // Without a place for it nothing is remembered, which is no fault of what is shown.
     let snapshots = workspace.snapshots().ok();
     let mut most = MOST_LINES;
     for asked in asked {
-        match read_one(&source, asked.as_ref(), most) {
+        let limit = snapshots.as_ref().map_or(0, Snapshots::most);
+        match read_one(&place, asked.as_ref(), most, limit) {
             Ok((path, bytes, excerpt)) => {
-                let _ = snapshots.as_ref().map(|store| store.remember(&path, &excerpt.hash, &bytes));
+                let _ = snapshots
+                    .as_ref()
+                    .zip(bytes)
+                    .map(|(store, bytes)| store.remember(&path, &excerpt.hash, &bytes));
                 most -= excerpt.rows.len();
                 report.truncated |= excerpt.left.is_some();
                 let name = place.name(&path);
@@ -59,8 +63,15 @@ fn refuse<F>(report: &mut LookReport<F>, error: Error) {
     told.errors.into_iter().for_each(|error: ErrorReport| report.refuse(error));
 }
 
-fn read_one(source: &dyn Source, asked: &BStr, most: usize) -> Result<(RelPath, Vec<u8>, Excerpt), Refusal> {
-    let (written, ranges) = named(source, asked);
+/// The excerpt, at most `most` lines of it, and the bytes of the file where it has no more than `limit`.
+fn read_one(
+    place: &Place<'_>,
+    asked: &BStr,
+    most: usize,
+    limit: usize,
+) -> Result<(RelPath, Option<Vec<u8>>, Excerpt), Refusal> {
+    let source = place.source();
+    let (written, ranges) = named(&source, asked);
     let read = || {
         let target = source.resolve(&batch_path(written), LastLink::Follow)?;
         let stat = source.stat(&target.path).map_err(|e| cannot("look at", &target, &e))?;
@@ -77,9 +88,17 @@ fn read_one(source: &dyn Source, asked: &BStr, most: usize) -> Result<(RelPath, 
         if source.is_binary(&target.path) {
             return Err(Refusal::new(Code::NotText, "the attributes declare the file binary"));
         }
-        let (bytes, _) = source.read(&target.path).map_err(|e| cannot("read", &target, &e))?;
-        let excerpt = Excerpt::of(&bytes, &ranges, most)?;
-        Ok((target.path, bytes, excerpt))
+        let mut reading = Reading::new(&ranges, most)?;
+        let mut kept = Some(Vec::new());
+        let take = &mut |piece: &[u8]| {
+            kept = kept.take().filter(|kept| kept.len() + piece.len() <= limit);
+            if let Some(kept) = &mut kept {
+                kept.extend_from_slice(piece);
+            }
+            reading.take(piece)
+        };
+        place.read_pieces(&target.path, take).map_err(|e| cannot("read", &target, &e))?;
+        Ok((target.path, kept, reading.finish()?))
     };
     read().map_err(|refusal| refusal.on(written))
 }
@@ -117,6 +136,14 @@ impl<'a> Place<'a> {
     fn source(&self) -> WorkTree<'_, OsDisk> {
         let start = Start { base: self.workspace.base().clone(), within: self.workspace.within().clone() };
         WorkTree::new(&self.folders, self.workspace.spellings(), start, &*self.rules)
+    }
+
+    fn read_pieces(
+        &self,
+        path: &RelPath,
+        take: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
+    ) -> std::io::Result<()> {
+        self.folders.disk().read_pieces(&self.folders.parent(path)?, path.name(), take).map(drop)
     }
 
     fn name(&self, path: &RelPath) -> BString {

@@ -14,6 +14,7 @@ mod stat;
 use crate::edit::{Hash, RelPath};
 use bstr::{BStr, BString};
 use std::io;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 pub use faulty::{Call, CallKind, Fault, Faulty, Lasts, When};
@@ -63,6 +64,19 @@ pub trait Disk: Send + Sync {
     /// called as [`read`](Self::read) is.
     fn hash(&self, dir: &Self::Dir, name: &BStr) -> io::Result<(Hash, Stat)> {
         self.read(dir, name).map(|(bytes, stat)| (Hash::of(&bytes), stat))
+    }
+
+    /// Gives the regular file `name` to `take` in order, piece by piece, until that breaks off; what it was when it was
+    /// read. Holds a piece of it at a time. To be called as [`read`](Self::read) is.
+    fn read_pieces(
+        &self,
+        dir: &Self::Dir,
+        name: &BStr,
+        take: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
+    ) -> io::Result<Stat> {
+        let (bytes, stat) = self.read(dir, name)?;
+        let _all_is_given = take(&bytes);
+        Ok(stat)
     }
 
     /// What keeps the files of `dir`: how much is to be synced depends on it.

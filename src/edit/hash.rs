@@ -58,6 +58,22 @@ impl fmt::Debug for Hash {
     }
 }
 
+/// A hash of bytes that come piece by piece.
+#[derive(Clone, Default, Debug)]
+pub struct Hasher(blake3::Hasher);
+
+impl Hasher {
+    /// Adds bytes.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The hash of all of them.
+    pub fn finish(&self) -> Hash {
+        Hash(*self.0.finalize().as_bytes())
+    }
+}
+
 /// A prefix of a BLAKE3 hash in hex: 8 to 64 lower-case digits (formats.md, hash-anchored line edits).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Tag(String);

@@ -17,7 +17,7 @@ pub use change::{
     LineHunk, Locator, Mode, Occurrence, Origin, PathBase, Precondition, Row, Step,
 };
 pub use code::{Code, Warning, WarningCode};
-pub use hash::{Hash, Tag, WeakTag};
+pub use hash::{Hash, Hasher, Tag, WeakTag};
 pub use lines::{Breaks, Lines, Terminator, split_bom};
 pub use path::{PathError, RelPath};
 pub use text::Text;

@@ -6,7 +6,7 @@ use bstr::ByteSlice;
 use std::borrow::Cow;
 
 /// How far a NUL byte is looked for (matching.md, text model).
-const BINARY_PROBE: usize = 8 * 1024;
+pub(crate) const BINARY_PROBE: usize = 8 * 1024;
 
 /// Whether the file counts as binary.
 pub(crate) fn is_binary(bytes: &[u8]) -> bool {

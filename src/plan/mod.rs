@@ -59,7 +59,7 @@ mod tests;
 
 pub use applied::Applied;
 pub use compared::Compared;
-pub(crate) use document::is_binary;
+pub(crate) use document::{BINARY_PROBE, is_binary};
 pub use outcome::{FileAction, LineRange, PlacedHunk, Plan, PlannedFile};
 pub use pass::Loosest;
 pub use planner::{NoPlan, Options, plan};

@@ -1,11 +1,12 @@
 //! Some lines of a text file with their numbers, and what is known of the whole: its hash, its number of lines.
 //!
-//! Lines are those of hash-anchored edits: ended by LF or CRLF only, the byte order mark aside. The text is gone through
-//! once, so that the time does not depend on which lines are shown.
+//! Lines are those of hash-anchored edits: ended by LF or CRLF only, the byte order mark aside. The text comes piece by
+//! piece and is gone through once: the time does not depend on which lines are shown, nor the memory on the file.
 
 use super::Range;
-use crate::edit::{Code, Hash, split_bom};
-use crate::plan::{Refusal, is_binary};
+use super::reading::Reading;
+use crate::edit::{Code, Hash};
+use crate::plan::Refusal;
 use bstr::BString;
 use std::ops::RangeInclusive;
 
@@ -74,13 +75,18 @@ pub struct Row {
 
 /// The start of `line` that is shown, and the number of bytes left off; no character is cut in two.
 pub fn cut(line: &[u8]) -> (&[u8], usize) {
-    if line.len() <= MOST_BYTES {
-        return (line, 0);
+    cut_of(line, line.len())
+}
+
+/// The same for a line of `length` bytes that starts with `start`: all of it, or more than is shown.
+pub(super) fn cut_of(start: &[u8], length: usize) -> (&[u8], usize) {
+    if length <= MOST_BYTES {
+        return (start, 0);
     }
-    let inside = |at: usize| line[at] & 0b1100_0000 == 0b1000_0000;
+    let inside = |at: usize| start[at] & 0b1100_0000 == 0b1000_0000;
     // A character has at most four bytes; what is longer is none.
     let end = (MOST_BYTES - 3..=MOST_BYTES).rev().find(|&at| !inside(at)).unwrap_or(MOST_BYTES);
-    (&line[..end], line.len() - end)
+    (&start[..end], length - end)
 }
 
 impl Excerpt {
@@ -90,83 +96,13 @@ impl Excerpt {
     /// `not-text` for a file with a NUL byte near its start; `range` for one that is reversed or begins outside of the
     /// file.
     pub fn of(bytes: &[u8], ranges: &[Range], most: usize) -> Result<Self, Refusal> {
-        if is_binary(bytes) {
-            let message = "the file is binary: it has a NUL byte in its first 8 KiB";
-            return Err(Refusal::new(Code::NotText, message));
-        }
-        let (mark, body) = split_bom(bytes);
-        let wanted = merged(ranges)?;
-        let mut taken = Taken { wanted: &wanted, most, rows: Vec::new(), left: None };
-        let (mut start, mut total, mut crlf) = (0, 0, 0);
-        for at in memchr::memchr_iter(b'\n', body) {
-            total += 1;
-            let has_cr = at > start && body[at - 1] == b'\r';
-            crlf += usize::from(has_cr);
-            taken.line(total, &body[start..at - usize::from(has_cr)]);
-            start = at + 1;
-        }
-        let (ended, final_newline) = (total, start == body.len() && total > 0);
-        if start < body.len() {
-            total += 1;
-            taken.line(total, &body[start..]);
-        }
-        let Taken { rows, left, .. } = taken;
-        inside(ranges, total)?;
-        // Lines below the top were not asked for by number, yet whoever reads on wants to know of them.
-        let below = (ranges.is_empty() && total > TOP_LINES).then_some((TOP_LINES + 1, total));
-        let left = match (left, below) {
-            (Some((first, _)), Some((_, last))) => Some((first, last)),
-            (left, below) => left.or(below),
-        };
-        Ok(Self {
-            hash: Hash::of(bytes),
-            encoding: match (std::str::from_utf8(body), mark) {
-                (Err(_), _) => Encoding::Unknown,
-                (Ok(_), b"") => Encoding::Utf8,
-                (Ok(_), _) => Encoding::Utf8Bom,
-            },
-            line_ending: match (ended, crlf) {
-                (0, _) => LineEnding::None,
-                (_, 0) => LineEnding::Lf,
-                (all, crlf) if all == crlf => LineEnding::CrLf,
-                _ => LineEnding::Mixed,
-            },
-            final_newline,
-            total_lines: total,
-            rows,
-            left,
-        })
+        let mut reading = Reading::new(ranges, most)?;
+        let _all_is_given = reading.take(bytes);
+        reading.finish()
     }
 }
 
-/// The rows that are wanted, gathered while the lines come by.
-struct Taken<'a> {
-    /// Sorted; none touches another.
-    wanted: &'a [RangeInclusive<usize>],
-    most: usize,
-    rows: Vec<Row>,
-    left: Option<(usize, usize)>,
-}
-
-impl Taken<'_> {
-    fn line(&mut self, number: usize, text: &[u8]) {
-        while self.wanted.first().is_some_and(|range| *range.end() < number) {
-            self.wanted = &self.wanted[1..];
-        }
-        if !self.wanted.first().is_some_and(|range| range.contains(&number)) {
-            return;
-        }
-        if self.rows.len() == self.most {
-            let first = self.left.map_or(number, |(first, _)| first);
-            self.left = Some((first, number));
-            return;
-        }
-        let (shown, cut) = cut(text);
-        self.rows.push(Row { line: number, text: shown.into(), cut });
-    }
-}
-
-fn merged(ranges: &[Range]) -> Result<Vec<RangeInclusive<usize>>, Refusal> {
+pub(super) fn merged(ranges: &[Range]) -> Result<Vec<RangeInclusive<usize>>, Refusal> {
     if ranges.is_empty() {
         return Ok(vec![1..=TOP_LINES]);
     }
@@ -190,7 +126,7 @@ fn merged(ranges: &[Range]) -> Result<Vec<RangeInclusive<usize>>, Refusal> {
 }
 
 /// Every range begins inside; one that ends behind the last line ends there.
-fn inside(ranges: &[Range], total: usize) -> Result<(), Refusal> {
+pub(super) fn inside(ranges: &[Range], total: usize) -> Result<(), Refusal> {
     let Some(outside) = ranges.iter().find(|range| !(1..=total).contains(&range.first)) else {
         return Ok(());
     };

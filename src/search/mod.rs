@@ -10,6 +10,7 @@ mod grep;
 #[cfg(feature = "search")]
 mod page;
 mod range;
+mod reading;
 mod snapshot;
 #[cfg(feature = "search")]
 mod walk;
@@ -22,6 +23,7 @@ pub use grep::{Case, Depth, Grep, HitRow, Hits, Query, Span, Worker};
 #[cfg(feature = "search")]
 pub use page::Page;
 pub use range::{Range, split_ranges};
+pub use reading::Reading;
 pub use snapshot::{MOST_KEPT, Snapshots};
 #[cfg(feature = "search")]
 pub use walk::{Filter, Ground, Surroundings, walk};

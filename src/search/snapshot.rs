@@ -27,6 +27,11 @@ impl<D: Disk> Snapshots<D> {
         Self { disk, dir, most }
     }
 
+    /// How large a version may be to be kept, in bytes.
+    pub fn most(&self) -> usize {
+        usize::try_from(self.most).unwrap_or(usize::MAX)
+    }
+
     /// Keeps `bytes`, whose hash is `hash`, as the newest version of the file `path`; the oldest ones that the bound leaves no room for go. A
     /// version that is larger than the bound is not kept.
     ///

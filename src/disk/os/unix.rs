@@ -8,6 +8,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::{Errno, retry_on_intr};
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::ops::ControlFlow;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -62,6 +63,25 @@ impl Disk for OsDisk {
         let (file, stat) = open_known(dir, name)?;
         let (hash, size) = Hash::of_reader(file)?;
         Ok((hash, Stat { size, ..stat }))
+    }
+
+    fn read_pieces(
+        &self,
+        dir: &Self::Dir,
+        name: &BStr,
+        take: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
+    ) -> io::Result<Stat> {
+        let (mut file, stat) = open_known(dir, name)?;
+        let mut piece = vec![0; 256 * 1024];
+        loop {
+            match file.read(&mut piece) {
+                Ok(0) => return Ok(stat),
+                Ok(n) if take(&piece[..n]).is_break() => return Ok(stat),
+                Ok(_) => {}
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
     }
 
     #[cfg(target_os = "linux")]
