@@ -12,6 +12,7 @@ use crate::search::{
 use crate::workspace::Workspace;
 use bstr::{BStr, BString};
 use rayon::prelude::*;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Files that are searched before the results so far are counted.
 const WINDOW: usize = 1_024;
@@ -92,14 +93,15 @@ fn grep_into(
     let filter = Filter::new(&ground, &options.globs, &options.types).map_err(refused)?;
     let (mut paths, mut faults) = walk(&ground, &filter, &|path, _| Some(path));
     paths.sort();
-    let mut gathered = Gathered { options, seen: 0, files: Vec::new() };
+    let mut gathered = Gathered { options, place: &place, seen: 0, files: Vec::new() };
+    let workers = Workers { grep: &grep, idle: Mutex::default() };
     for window in paths.chunks(WINDOW) {
         let depth = options.depth();
-        let one = |worker: &mut Worker, path| search(worker, &place.folders, path, depth);
-        let hits: Vec<_> = window.par_iter().map_init(|| grep.worker(), one).collect();
+        let one = |path| workers.lend(|worker| search(worker, &place.folders, path, depth));
+        let hits: Vec<_> = window.par_iter().map(one).collect();
         for (path, hits) in window.iter().zip(hits) {
             match hits {
-                Ok(hits) => gathered.add(path, place.name(path), hits),
+                Ok(hits) => gathered.add(path, hits),
                 Err(error) => faults.push(format!("cannot search {path}: {error}")),
             }
         }
@@ -111,6 +113,27 @@ fn grep_into(
     report.files = gathered.files;
     tell(report, faults);
     Ok(())
+}
+
+/// Workers that wait for the next file: each has memory that takes longer to get than most files to search.
+struct Workers<'a> {
+    grep: &'a Grep,
+    idle: Mutex<Vec<Worker>>,
+}
+
+impl Workers<'_> {
+    fn lend<T>(&self, run: impl FnOnce(&mut Worker) -> T) -> T {
+        let idle = self.locked().pop();
+        let mut worker = idle.unwrap_or_else(|| self.grep.worker());
+        let done = run(&mut worker);
+        self.locked().push(worker);
+        done
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Vec<Worker>> {
+        // A panic elsewhere loses a worker and spoils none.
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 fn search(
@@ -137,13 +160,14 @@ impl GrepOptions {
 /// The results so far.
 struct Gathered<'a> {
     options: &'a GrepOptions,
+    place: &'a Place<'a>,
     /// Results before the page and on it.
     seen: usize,
     files: Vec<FileMatched>,
 }
 
 impl Gathered<'_> {
-    fn add(&mut self, path: &RelPath, name: BString, mut hits: Hits) {
+    fn add(&mut self, path: &RelPath, mut hits: Hits) {
         if hits.count == 0 {
             return;
         }
@@ -160,6 +184,7 @@ impl Gathered<'_> {
             }
         };
         if shown {
+            let name = self.place.name(path);
             let lines = hits.rows.into_iter().map(LineMatched::from).collect();
             self.files.push(FileMatched { path: path.as_bstr().into(), name, count, lines });
         }
