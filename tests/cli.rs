@@ -11,4 +11,6 @@ mod matching;
 mod output;
 mod place;
 mod record;
+#[cfg(feature = "schema")]
+mod schema;
 mod stale;

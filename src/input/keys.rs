@@ -44,6 +44,12 @@ impl Key {
         SPELLINGS.iter().find(|(_, all)| all.contains(&written)).map(|(key, _)| *key)
     }
 
+    /// All spellings of the key that is spelt `first` to be shown.
+    #[cfg(feature = "schema")]
+    pub(super) fn spellings(first: &str) -> &'static [&'static str] {
+        SPELLINGS.iter().find(|(_, all)| all[0] == first).map_or(&[], |(_, all)| all)
+    }
+
     /// The spelling to show.
     pub(super) fn as_str(self) -> &'static str {
         SPELLINGS.iter().find(|(key, _)| *key == self).map_or("", |(_, all)| all[0])

@@ -118,6 +118,12 @@ impl ParseError {
     }
 }
 
+/// All spellings of a JSON key, by the first of them; none where that is none.
+#[cfg(feature = "schema")]
+pub(crate) fn spellings(key: &str) -> &'static [&'static str] {
+    keys::Key::spellings(key)
+}
+
 /// Reads one batch.
 ///
 /// # Errors

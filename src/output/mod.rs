@@ -15,6 +15,8 @@ mod hunks;
 mod name;
 mod ops;
 mod patch_many;
+#[cfg(feature = "schema")]
+pub mod schema;
 #[cfg(test)]
 mod tests;
 

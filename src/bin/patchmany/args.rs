@@ -47,6 +47,12 @@ pub(crate) enum Command {
     /// file (line numbers and tags, whole lines around a text, a text for whole lines, what a deleted file holds), the
     /// whole batch is resolved against the tree first, and converted for the files as they are now.
     Convert(ConvertArgs),
+    /// Print a JSON Schema
+    #[cfg(feature = "schema")]
+    Schema {
+        /// What is described
+        kind: SchemaArg,
+    },
     /// Show numbered lines under the tag that hash-anchored edits name
     Read(ReadArgs),
     /// List the files whose paths fit a pattern, the last modified first
@@ -255,6 +261,14 @@ pub(crate) enum FormatArg {
     Blocks,
     Lsp,
     Suggestions,
+}
+
+/// What there is a schema of.
+#[cfg(feature = "schema")]
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum SchemaArg {
+    /// Batches in JSON: patch-many, ops, edits
+    Batch,
 }
 
 /// The forms that are written too.

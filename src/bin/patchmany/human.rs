@@ -36,6 +36,16 @@ pub(crate) fn json(report: &impl serde::Serialize) {
         serde_json::to_writer(&mut out, report).map_err(io::Error::from).and_then(|()| out.write_all(b"\n"));
 }
 
+/// A JSON value for people too.
+#[cfg(feature = "schema")]
+pub(crate) fn json_pretty(value: &impl serde::Serialize) {
+    let mut out = io::stdout().lock();
+    // A closed pipe ends the output quietly; there is nobody to tell.
+    let _ = serde_json::to_writer_pretty(&mut out, value)
+        .map_err(io::Error::from)
+        .and_then(|()| out.write_all(b"\n"));
+}
+
 /// Interrupted operations: a line each, with what would be done and the paths that need a decision; or JSON lines.
 pub(crate) fn pending(found: &[Pending], as_json: bool) {
     let mut out = io::stdout().lock();

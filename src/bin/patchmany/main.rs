@@ -41,6 +41,8 @@ fn run(cli: Cli) -> ExitCode {
         Command::Log(args) => history::log(&args),
         Command::Show(args) => history::show(&args),
         Command::Convert(args) => convert::convert(&args),
+        #[cfg(feature = "schema")]
+        Command::Schema { kind } => schema(kind),
         Command::Read(args) => look::read(&args),
         #[cfg(feature = "search")]
         Command::Glob(args) => find::glob(&args),
@@ -75,6 +77,15 @@ fn mode_of_arguments() -> Mode {
         _ if std::env::args_os().any(|a| a == "--dry-run" || a == "-n") => Mode::Check,
         _ => Mode::Apply,
     }
+}
+
+#[cfg(feature = "schema")]
+fn schema(kind: args::SchemaArg) -> ExitCode {
+    let schema = match kind {
+        args::SchemaArg::Batch => patchmany::output::schema::batch(),
+    };
+    human::json_pretty(&schema);
+    ExitCode::SUCCESS
 }
 
 fn workspace(root: Option<&Path>) -> Result<Workspace, Error> {
