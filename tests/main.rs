@@ -6,6 +6,7 @@ mod docs;
 mod faults;
 mod git;
 mod history;
+mod mutations;
 mod properties;
 mod scenarios;
 mod support;
