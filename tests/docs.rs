@@ -99,3 +99,23 @@ fn the_commands_for_newcomers_exist() {
     assert_eq!(commands, ["sh scripts/demo\n", "cargo test\n", "cargo install --path .\n"]);
     assert!(root.join("scripts/demo").exists());
 }
+
+/// Markers of a block in a page are easily taken for those of a merge, and cut.
+#[test]
+fn the_blocks_of_the_readme_are_whole() {
+    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    let block = format!(
+        "{} ORIGINAL\nold text\n{}\nnew text\n{} UPDATED\n",
+        "<".repeat(7),
+        "=".repeat(7),
+        ">".repeat(7)
+    );
+    assert!(fences(&readme).iter().any(|fence| fence.word == "text" && fence.body == block));
+    let row = format!(
+        "| `blocks` | `{} SEARCH` / `{}` / `{} REPLACE`",
+        "<".repeat(7),
+        "=".repeat(7),
+        ">".repeat(7)
+    );
+    assert!(readme.lines().any(|line| line.starts_with(&row)));
+}
