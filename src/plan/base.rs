@@ -55,7 +55,7 @@ impl Check<'_> {
         let refusal = match &hunk.locator {
             Locator::Lines(lines) => {
                 let plain = without_cr(lines);
-                self.block(&Block::of_rows(&plain.as_ref().unwrap_or(lines).rows))
+                self.block(&Block::of_hunk(plain.as_ref().unwrap_or(lines)))
             }
             Locator::Text { old, new } if hunk.occurrence == Occurrence::Once => {
                 let (old, new) = (old.replace("\r\n", "\n"), new.replace("\r\n", "\n"));

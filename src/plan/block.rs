@@ -3,7 +3,7 @@
 
 use super::equality::is_blank_line;
 use super::text_script::line_diff;
-use crate::edit::Row;
+use crate::edit::{LineHunk, Row};
 use similar::DiffOp;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -42,8 +42,19 @@ pub(super) struct Block<'a> {
 }
 
 impl<'a> Block<'a> {
-    /// The block of a line hunk.
-    pub(super) fn of_rows(rows: &'a [Row]) -> Self {
+    /// The block of a line hunk. A row that goes and comes back as it was has stayed.
+    pub(super) fn of_hunk(hunk: &'a LineHunk) -> Self {
+        let mut block = Self::of_rows(&hunk.rows);
+        // A last line that gets or loses its terminator changes although its text does not.
+        let whole = usize::from(hunk.old_unterminated != hunk.new_unterminated);
+        let (runs, last) = block.runs.split_at(block.runs.len().saturating_sub(whole));
+        let parts = runs.iter().flat_map(|run| parted(&block.old, &block.new, run));
+        block.runs = parts.chain(last.iter().cloned()).collect();
+        block
+    }
+
+    /// Rows as they stand in the hunk.
+    fn of_rows(rows: &'a [Row]) -> Self {
         let mut block =
             Self { old: Vec::new(), new: Vec::new(), runs: Vec::new(), ending: Ending::Same, lead: 0 };
         let mut open = false;
@@ -81,21 +92,8 @@ impl<'a> Block<'a> {
         };
         let old: Vec<&str> = old.split('\n').collect();
         let new: Vec<&str> = new.map_or_else(Vec::new, |new| new.split('\n').collect());
-        let differ = |op: &DiffOp| !matches!(op, DiffOp::Equal { .. });
-        let ops = line_diff(&old, &new);
-        let runs =
-            ops.iter().filter(|op| differ(op)).map(|op| Run { old: op.old_range(), new: op.new_range() });
-        let mut block = Self { runs: Vec::new(), old, new, ending, lead: 0 };
-        for run in runs.filter(|run| !(run.old.is_empty() && run.new.is_empty())) {
-            match block.runs.last_mut() {
-                // Deleted and inserted rows side by side are one run.
-                Some(last) if last.old.end == run.old.start && last.new.end == run.new.start => {
-                    (last.old.end, last.new.end) = (run.old.end, run.new.end);
-                }
-                _ => block.runs.push(run),
-            }
-        }
-        block
+        let runs = parted(&old, &new, &Run { old: 0..old.len(), new: 0..new.len() });
+        Self { runs, old, new, ending, lead: 0 }
     }
 
     /// The new rows as the batch has them.
@@ -137,6 +135,26 @@ impl<'a> Block<'a> {
             lead: self.lead + front.0,
         }
     }
+}
+
+/// The parts of `run` that differ; deleted and inserted rows side by side are one run.
+fn parted(old: &[&str], new: &[&str], run: &Run) -> Vec<Run> {
+    let moved = |range: Range<usize>, by: usize| range.start + by..range.end + by;
+    let mut runs: Vec<Run> = Vec::new();
+    for op in line_diff(&old[run.old.clone()], &new[run.new.clone()]) {
+        let part =
+            Run { old: moved(op.old_range(), run.old.start), new: moved(op.new_range(), run.new.start) };
+        if matches!(op, DiffOp::Equal { .. }) || (part.old.is_empty() && part.new.is_empty()) {
+            continue;
+        }
+        match runs.last_mut() {
+            Some(last) if last.old.end == part.old.start && last.new.end == part.new.start => {
+                (last.old.end, last.new.end) = (part.old.end, part.new.end);
+            }
+            _ => runs.push(part),
+        }
+    }
+    runs
 }
 
 /// How many old rows at the start are blank, and how many new rows go with them. Nothing that is not blank stands
@@ -205,6 +223,17 @@ mod tests {
         for body in ["+x| | a", " a|+b", "-a|-|-b", " | "] {
             assert_eq!(Block::of_rows(&rows(body)).without_edge_blanks(), None, "{body}");
         }
+    }
+
+    #[test]
+    fn a_row_that_goes_and_comes_back_stays() {
+        let mut hunk = LineHunk { rows: rows(" x|-a|-b|-c|+A|+b|+C"), ..LineHunk::default() };
+        let runs = Block::of_hunk(&hunk).runs;
+        assert_eq!(runs, [Run { old: 1..2, new: 1..2 }, Run { old: 3..4, new: 3..4 }]);
+        hunk.rows = rows(" x|-a|+a");
+        assert_eq!(Block::of_hunk(&hunk).runs, []);
+        hunk.new_unterminated = true;
+        assert_eq!(Block::of_hunk(&hunk).runs, [Run { old: 1..2, new: 1..2 }]);
     }
 
     #[test]

@@ -110,7 +110,7 @@ impl Search<'_> {
 
     /// All places of one hunk that its own words allow.
     fn candidate<'h>(&self, hunk: &'h LineHunk) -> Result<Candidate<'h>, Refusal> {
-        let block = Block::of_rows(&hunk.rows);
+        let block = Block::of_hunk(hunk);
         let regions =
             Regions::find(self.view, &hunk.anchors).map_err(|refusal| self.elsewhere(refusal, &block))?;
         if block.old.is_empty() {
