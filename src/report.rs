@@ -212,10 +212,12 @@ pub struct NearestReport {
     pub line: usize,
     /// Last line.
     pub end: usize,
+    /// What they differ in: `whitespace`, `tabs`, `unicode`, `case` or `stale` (other words).
+    pub reason: &'static str,
     /// The first difference.
     pub differs: String,
-    /// The lines of the batch beside those of the file, for people.
-    #[serde(skip)]
+    /// The lines of the batch beside those of the file.
+    #[serde(serialize_with = "rows")]
     pub rows: Vec<Compared>,
 }
 
@@ -317,6 +319,25 @@ impl From<&BStr> for PathReport {
 
 fn is_zero(n: &usize) -> bool {
     *n == 0
+}
+
+/// A row as an object: whose it is, its line in the file, its text.
+fn rows<S: Serializer>(rows: &[Compared], serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Row<'a> {
+        of: &'static str,
+        line: Option<usize>,
+        text: &'a str,
+    }
+    serializer.collect_seq(rows.iter().map(|row| {
+        let (of, line) = match row {
+            Compared::Same(line, _) => ("both", Some(*line)),
+            Compared::Batch(_) => ("batch", None),
+            Compared::File(line, _) => ("file", Some(*line)),
+            Compared::Gap => ("gap", None),
+        };
+        Row { of, line, text: row.text() }
+    }))
 }
 
 fn tree_word<S: Serializer>(tree: &TreeState, serializer: S) -> Result<S::Ok, S::Error> {
@@ -494,7 +515,8 @@ impl From<&Candidate> for CandidateReport {
 
 impl From<&Nearest> for NearestReport {
     fn from(n: &Nearest) -> Self {
-        Self { line: n.line, end: n.end, differs: n.differs.clone(), rows: n.rows.clone() }
+        let (differs, rows) = (n.differs.clone(), n.rows.clone());
+        Self { line: n.line, end: n.end, reason: n.reason.as_str(), differs, rows }
     }
 }
 

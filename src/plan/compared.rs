@@ -1,10 +1,14 @@
 //! The lines of a batch beside those of a file, as rows of a diff that a person reads: never more than a screen of them.
 
+use super::equality::Key;
 use super::excerpt::excerpt;
+use super::refusal::written;
 use similar::{Algorithm, DiffOp};
 
-/// What the rows of one hunk take at most, in bytes.
-const MOST_BYTES: usize = 3000;
+/// What the rows of one hunk take at most when written as JSON, in bytes.
+const MOST_BYTES: usize = 2000;
+/// What a row takes besides its text.
+const FRAME: usize = 40;
 /// Lines of a side that are compared.
 const MOST_LINES: usize = 200;
 /// Equal lines shown beside a difference.
@@ -23,12 +27,14 @@ pub enum Compared {
     Gap,
 }
 
-/// The rows of `wanted`, which the batch has, and `found`, which stands in the file from `first` (from 0) on.
-pub(super) fn compared(wanted: &[&[u8]], found: &[&[u8]], first: usize) -> Vec<Compared> {
+/// The rows of `wanted`, which the batch has, and `found`, which stands in the file from `first` (from 0) on. Those with
+/// one `key` are equal, and shown as the file has them.
+pub(super) fn compared(key: Key, wanted: &[&[u8]], found: &[&[u8]], first: usize) -> Vec<Compared> {
     let (wanted, cut) = (&wanted[..wanted.len().min(MOST_LINES)], wanted.len() > MOST_LINES);
     let found = &found[..found.len().min(MOST_LINES)];
     let mut rows = Vec::new();
-    let ops = similar::capture_diff_slices(Algorithm::Myers, wanted, found);
+    let keys = |lines: &[&'_ [u8]]| lines.iter().map(|line| key.of(line).into_owned()).collect::<Vec<_>>();
+    let ops = similar::capture_diff_slices(Algorithm::Myers, &keys(wanted), &keys(found));
     let last = ops.len().saturating_sub(1);
     for (at, op) in ops.iter().enumerate() {
         let line = |i: usize| (first + i + 1, excerpt(found[i]));
@@ -54,7 +60,7 @@ pub(super) fn compared(wanted: &[&[u8]], found: &[&[u8]], first: usize) -> Vec<C
     }
     let mut left = MOST_BYTES;
     let fit = rows.iter().take_while(|row| {
-        let size = row.text().len() + 12;
+        let size = written(row.text()) + FRAME;
         let fits = size <= left;
         left = left.saturating_sub(size);
         fits
@@ -68,7 +74,8 @@ pub(super) fn compared(wanted: &[&[u8]], found: &[&[u8]], first: usize) -> Vec<C
 }
 
 impl Compared {
-    fn text(&self) -> &str {
+    /// Its text; nothing for lines that are left out.
+    pub fn text(&self) -> &str {
         match self {
             Self::Same(_, text) | Self::Batch(text) | Self::File(_, text) => text,
             Self::Gap => "",
@@ -84,7 +91,7 @@ mod tests {
     fn check(wanted: &str, found: &str, expected: &str) {
         let lines = |text: &'static str| text.split('|').map(str::as_bytes).collect::<Vec<_>>();
         let leaked = |text: &str| -> &'static str { Box::leak(text.to_owned().into_boxed_str()) };
-        let rows = compared(&lines(leaked(wanted)), &lines(leaked(found)), 9);
+        let rows = compared(Key::Body, &lines(leaked(wanted)), &lines(leaked(found)), 9);
         let shown = rows.iter().map(|row| match row {
             Compared::Same(n, text) => format!(" {n}{text}"),
             Compared::Batch(text) => format!("-{text}"),
@@ -99,6 +106,7 @@ mod tests {
         check("a|b|c", "a|B|c", " 10a|-b|+11B| 12c");
         check("a|b|c|d|e", "a|b|c|d|E", "…| 12c| 13d|-e|+14E");
         check("a|b", "a", " 10a|-b");
+        check("a|b", "  a |c", " 10  a |-b|+11c");
     }
 
     #[test]
@@ -107,8 +115,9 @@ mod tests {
         let rows = |word: &str| format!("{word}{long}\n").repeat(1000);
         let (wanted, found) = (rows("a"), rows("b"));
         let lines = |text: &'static str| text.lines().map(str::as_bytes).collect::<Vec<_>>();
-        let shown = compared(&lines(Box::leak(wanted.into())), &lines(Box::leak(found.into())), 0);
-        assert!(shown.iter().map(|row| row.text().len() + 12).sum::<usize>() <= MOST_BYTES + 12);
+        let shown =
+            compared(Key::Bytes, &lines(Box::leak(wanted.into())), &lines(Box::leak(found.into())), 0);
+        assert!(shown.iter().map(|row| written(row.text()) + FRAME).sum::<usize>() <= MOST_BYTES + FRAME);
         assert_eq!(shown.last(), Some(&Compared::Gap));
     }
 }

@@ -1,6 +1,8 @@
 //! Lines of a file as a message shows them: cut at a character, with what cannot be seen made visible.
 
+use super::names::name;
 use bstr::ByteSlice;
+use unicode_normalization::char::is_combining_mark;
 
 /// Longest excerpt of one line, in bytes of the file.
 const WIDTH: usize = 160;
@@ -33,11 +35,13 @@ fn cut(line: &[u8], most: usize) -> &[u8] {
     &line[..end]
 }
 
-/// Where two lines part, in words: `column 5: the batch has "→", the file has "····"`.
-pub(super) fn difference(wanted: &[u8], found: &[u8]) -> String {
+/// Where two lines part, in words: `column 5: the batch has "→", the file has "····"`. The column is one of the file;
+/// `from` says how far into each line they are not compared.
+pub(super) fn difference(wanted: &[u8], found: &[u8], from: (usize, usize)) -> String {
+    let (before, wanted, found) = (&found[..from.1], &wanted[from.0..], &found[from.1..]);
     let same = wanted.iter().zip(found).take_while(|(a, b)| a == b).count();
     let start = boundary(wanted, found, same);
-    let column = wanted[..start].chars().count() + 1;
+    let column = before.chars().count() + found[..start].chars().count() + 1;
     let (w, f) = (visible(&wanted[start..]), visible(&found[start..]));
     format!("column {column}: the batch has {w}, the file has {f}")
 }
@@ -57,22 +61,20 @@ fn visible(rest: &[u8]) -> String {
         return "the end of the line".to_owned();
     }
     let mut shown = String::from("\"");
-    for c in rest.chars().take(12) {
-        match c {
-            ' ' => shown.push('·'),
-            '\t' => shown.push('→'),
-            '\r' => shown.push('␍'),
-            '\u{a0}' => shown.push_str("<no-break space>"),
-            '\u{202f}' => shown.push_str("<narrow no-break space>"),
-            '\u{200b}' => shown.push_str("<zero width space>"),
-            '\u{feff}' => shown.push_str("<byte order mark>"),
-            c if c.is_control() || (c.is_whitespace() && c != ' ') => {
-                shown.push_str(&format!("<U+{:04X}>", u32::from(c)));
+    for (at, c) in rest.chars().take(12).enumerate() {
+        let number = u32::from(c);
+        match (c, name(c)) {
+            (' ', _) => shown.push('·'),
+            ('\t', _) => shown.push('→'),
+            ('\r', _) => shown.push('␍'),
+            // Letters of other scripts are named where the texts part; behind that they are text.
+            (_, Some(name)) if at == 0 || !c.is_alphabetic() => {
+                shown.push_str(&format!("<U+{number:04X} {name}>"));
             }
-            '\u{2010}'..='\u{2027}' | '\u{2032}' | '\u{2033}' | '\u{2212}' => {
-                shown.push_str(&format!("{c}<U+{:04X}>", u32::from(c)));
+            _ if c.is_control() || c.is_whitespace() || is_combining_mark(c) => {
+                shown.push_str(&format!("<U+{number:04X}>"));
             }
-            c => shown.push(c),
+            _ => shown.push(c),
         }
     }
     shown.push('"');
@@ -92,8 +94,11 @@ mod tests {
 
     #[test]
     fn differences_are_visible() {
-        assert_eq!(difference(b"a\tb", b"a    b"), "column 2: the batch has \"→b\", the file has \"····b\"");
-        assert_eq!(difference("a b".as_bytes(), "a\u{a0}b".as_bytes()).matches("no-break").count(), 1);
-        assert!(difference(b"ab", b"a").ends_with("the end of the line"));
+        let parted = |wanted: &str, found: &str| difference(wanted.as_bytes(), found.as_bytes(), (0, 0));
+        assert_eq!(parted("a\tb", "a    b"), "column 2: the batch has \"→b\", the file has \"····b\"");
+        assert!(parted("a b", "a\u{a0}b").ends_with("the file has \"<U+00A0 no-break space>b\""));
+        assert!(parted("a", "\u{430}сс").ends_with("the file has \"<U+0430 Cyrillic small letter a>сс\""));
+        assert!(parted("ab", "a").ends_with("the end of the line"));
+        assert_eq!(difference(b"ab", b"  ac", (0, 2)), "column 4: the batch has \"b\", the file has \"c\"");
     }
 }

@@ -1,10 +1,10 @@
 //! What a refused hunk tells: the nearest place and how it differs, every equal place, what to do next.
 
 use super::document::Document;
-use super::equality::Key;
 use super::excerpt::excerpt;
 use super::nearest::nearest;
 use super::pass::Ladder;
+use super::reason::Reason;
 use super::refusal::{Candidate, Evidence, Refusal};
 use super::view::View;
 use crate::edit::{Code, Occurrence};
@@ -64,6 +64,11 @@ pub(super) fn several_places(
     Refusal::new(code, message).hint(hint).with(evidence)
 }
 
+/// `line 3`, `lines 3-5`.
+pub(super) fn lines_in_words(first: usize, last: usize) -> String {
+    if first >= last { format!("line {first}") } else { format!("lines {first}-{last}") }
+}
+
 /// The first places in words.
 pub(super) fn places(candidates: &[Candidate], total: usize) -> String {
     let shown: Vec<String> = candidates.iter().map(|c| format!("line {}", c.line)).collect();
@@ -103,10 +108,14 @@ pub(super) fn absent(
             .hint("read the file again and send its present lines"),
     };
     let rows: Vec<&[u8]> = old_rows.iter().map(|row| row.as_bytes()).collect();
-    let nearest = nearest(&view.lines, view.index(Key::Bytes), &rows);
+    let nearest = nearest(view, ladder.key(doc.is_utf8()), &rows);
     if let (Some(near), true) = (&nearest, refusal.code == Code::NoMatch) {
-        refusal.message =
-            format!("the old text stands nowhere; nearest are lines {}-{}", near.line, near.end);
+        let lines = lines_in_words(near.line, near.end);
+        let how = near.reason.in_words();
+        refusal.message = format!("the old text stands nowhere; nearest is {lines}, {how}");
+        if near.reason != Reason::Stale {
+            refusal = refusal.hint("send the lines as they stand in the file");
+        }
     }
     refusal.with(Evidence { pass: ladder.last(doc.is_utf8()), nearest, ..Evidence::default() })
 }

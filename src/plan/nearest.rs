@@ -3,9 +3,12 @@
 //! Linear in the size of the file: lines and words vote, and only a few windows are compared.
 
 use super::compared::compared;
+use super::equality::{Key, indent_len};
 use super::excerpt::difference;
+use super::reason::Reason;
 use super::refusal::Nearest;
 use super::search::LineIndex;
+use super::view::View;
 use crate::edit::Lines;
 use std::collections::HashMap;
 
@@ -19,8 +22,11 @@ const COMPARED: usize = 5;
 const COMPARED_BYTES: usize = 2000;
 
 /// The window of the file that shares most with `wanted`: lines and rare words vote for where it would start.
-pub(super) fn nearest(lines: &Lines<'_>, index: &LineIndex<'_>, wanted: &[&[u8]]) -> Option<Nearest> {
-    let votes = votes(lines, index, wanted);
+///
+/// Lines that are equal under `key`, the loosest rule that was tried, count as equal.
+pub(super) fn nearest(view: &View<'_>, key: Key, wanted: &[&[u8]]) -> Option<Nearest> {
+    let lines = &view.lines;
+    let votes = votes(lines, view.index(Key::Bytes), wanted);
     let mut best: Vec<(usize, u64)> = votes.into_iter().collect();
     best.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
     let near = best.iter().take(COMPARED).map(|&(start, _)| (start, likeness(lines, start, wanted)));
@@ -29,20 +35,30 @@ pub(super) fn nearest(lines: &Lines<'_>, index: &LineIndex<'_>, wanted: &[&[u8]]
         return None;
     }
     let end = (start + wanted.len()).min(lines.len());
-    let parted = wanted
-        .iter()
-        .enumerate()
-        .find(|(row, text)| start + row >= lines.len() || lines.text(start + row) != **text);
-    let differs = match parted {
-        Some((row, text)) if start + row < lines.len() => {
-            let found = lines.text(start + row);
-            format!("line {}, {}", start + row + 1, difference(text, found))
-        }
-        Some((row, _)) => format!("the file ends before row {} of the old text", row + 1),
-        None => "terminators or the place inside the line".to_owned(),
-    };
     let found: Vec<&[u8]> = (start..end).map(|line| lines.text(line)).collect();
-    Some(Nearest { line: start + 1, end, differs, rows: compared(wanted, &found, start) })
+    let (differs, tabs) = first_difference(key, wanted, &found, start);
+    let reason = Reason::of(wanted, (start..lines.len()).map(|line| lines.text(line)), tabs);
+    Some(Nearest { line: start + 1, end, reason, differs, rows: compared(key, wanted, &found, start) })
+}
+
+/// The first row whose line, `found` from line `first` (from 0) on, is not equal under `key`, else not the same, in
+/// words; and whether the two differ in tabs.
+fn first_difference(key: Key, wanted: &[&[u8]], found: &[&[u8]], first: usize) -> (String, bool) {
+    let parted = |key: Key| {
+        let differ =
+            |(row, text): &(usize, &&[u8])| found.get(*row).is_none_or(|line| key.of(line) != key.of(text));
+        wanted.iter().enumerate().find(differ).map(|(row, text)| (key, row, *text))
+    };
+    let Some((key, row, text)) = parted(key).or_else(|| parted(Key::Bytes)) else {
+        return ("terminators or the place inside the line".to_owned(), false);
+    };
+    let Some(line) = found.get(row) else {
+        return (format!("the file ends before row {} of the old text", row + 1), false);
+    };
+    let from = if key == Key::Body { (indent_len(text), indent_len(line)) } else { (0, 0) };
+    let tabs = |text: &[u8]| memchr::memchr_iter(b'\t', text).count();
+    let differs = format!("line {}, {}", first + row + 1, difference(text, line, from));
+    (differs, tabs(&text[from.0..]) != tabs(&line[from.1..]))
 }
 
 fn votes(lines: &Lines<'_>, index: &LineIndex<'_>, wanted: &[&[u8]]) -> HashMap<usize, u64> {

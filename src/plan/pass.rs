@@ -87,6 +87,11 @@ impl Ladder {
         if is_utf8 { self.0 } else { &PASSES[..1] }
     }
 
+    /// The equality of lines of the last pass for a text.
+    pub(super) fn key(self, is_utf8: bool) -> Key {
+        self.passes(is_utf8).last().map_or(EXACT.key, |pass| pass.key)
+    }
+
     /// The name of the last pass for a text.
     pub(super) fn last(self, is_utf8: bool) -> &'static str {
         self.passes(is_utf8).last().map_or(EXACT.name, |pass| pass.name)

@@ -1,6 +1,6 @@
 //! Why an entry or hunk cannot be applied, with what a person or a program needs to repair it.
 
-use super::Compared;
+use super::{Compared, Reason};
 use crate::edit::{Code, Origin};
 use bstr::BString;
 
@@ -63,6 +63,8 @@ pub struct Nearest {
     pub line: usize,
     /// Last line, inclusive.
     pub end: usize,
+    /// What they differ in, all of them considered.
+    pub reason: Reason,
     /// The first difference, made visible.
     pub differs: String,
     /// The lines of the batch beside those of the file.
@@ -152,7 +154,7 @@ fn escaped(c: char) -> usize {
     }
 }
 
-fn written(text: &str) -> usize {
+pub(super) fn written(text: &str) -> usize {
     text.chars().map(escaped).sum()
 }
 
@@ -181,7 +183,13 @@ mod tests {
         let mut refusal = Refusal::new(Code::Ambiguous, long.clone()).hint(long.clone()).with(Evidence {
             candidates: vec![candidate; 10],
             candidates_total: 10,
-            nearest: Some(Nearest { line: 1, end: 2, differs: long.clone(), rows: Vec::new() }),
+            nearest: Some(Nearest {
+                line: 1,
+                end: 2,
+                reason: Reason::Stale,
+                differs: long.clone(),
+                rows: Vec::new(),
+            }),
             retry: Some(Retry { old: long.clone(), new: long }),
             ..Evidence::default()
         });

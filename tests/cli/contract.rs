@@ -89,7 +89,18 @@ struct Candidate {
 struct Nearest {
     line: usize,
     end: usize,
+    reason: String,
     differs: String,
+    rows: Vec<Row>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    of: String,
+    #[serde(deserialize_with = "present")]
+    line: Option<usize>,
+    text: String,
 }
 
 #[derive(Deserialize)]
@@ -198,6 +209,11 @@ fn refused() {
     assert_eq!((absent.entry, absent.hunk, absent.line), (Some(1), Some(1), Some(1)));
     let nearest = absent.nearest.as_ref().unwrap();
     assert_eq!((nearest.line, nearest.end, nearest.differs.is_empty()), (1, 2, false));
+    assert_eq!((&*nearest.reason, nearest.rows.len()), ("stale", 3));
+    assert_eq!(
+        (&*nearest.rows[1].of, nearest.rows[1].line, &*nearest.rows[1].text),
+        ("file", Some(1), "one")
+    );
     assert_eq!((twice.candidates.len(), twice.candidates_total), (2, 2));
     let second = &twice.candidates[1];
     assert_eq!((second.line, second.end, &*second.text), (2, 2, "x"));

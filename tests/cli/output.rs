@@ -188,7 +188,7 @@ fn the_nearest_lines_are_shown_beside_those_of_the_batch() {
     assert!(ran.err.contains(rows), "{}", ran.err);
     let json = repo.run(&["apply", "--json"], patches(&[("f", old, "x")])).json();
     let keys: Vec<_> = json["errors"][0]["nearest"].as_object().unwrap().keys().cloned().collect();
-    assert_eq!(keys, ["differs", "end", "line"]);
+    assert_eq!(keys, ["differs", "end", "line", "reason", "rows"]);
     let long = (1..3000).map(|n| format!("value_{n} = {}\n", "compute ".repeat(30))).collect::<String>();
     repo.write("f", &long);
     let ran = repo.run(&["apply"], patches(&[("f", &long.replace("compute", "compote"), "x")]));

@@ -203,7 +203,7 @@ fn write_error(err: &mut impl Write, error: &ErrorReport) -> io::Result<()> {
     let place = if place.is_empty() { String::new() } else { format!(" ({place})") };
     writeln!(err, "{path}{RED}{}{RED:#}: {}{place}", error.code, error.message)?;
     if let Some(near) = &error.nearest {
-        writeln!(err, "    nearest is line {}-{}; {}", near.line, near.end, plain(&near.differs))?;
+        writeln!(err, "    {}", plain(&near.differs))?;
         near.rows.iter().try_for_each(|row| write_compared(err, row))?;
     }
     for candidate in &error.candidates {
