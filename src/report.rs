@@ -139,6 +139,10 @@ pub struct HunkReport {
     pub new_lines: [usize; 2],
     /// Codes of what is worth knowing.
     pub notes: Vec<WarningCode>,
+    /// First lines of other places that equal the chosen one, the first few.
+    pub twins: Vec<usize>,
+    /// How many there are.
+    pub twins_total: usize,
 }
 
 /// One thing that stood in the way.
@@ -433,6 +437,8 @@ fn file_report(file: &PlannedFile, written: Written) -> FileReport {
                 old_lines: lines(hunk.old_lines),
                 new_lines: lines(hunk.new_lines),
                 notes: hunk.notes.clone(),
+                twins: hunk.twins.lines.clone(),
+                twins_total: hunk.twins.total,
             })
             .collect(),
     }

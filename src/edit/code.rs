@@ -102,6 +102,8 @@ codes! {
         NumberedText = "numbered-text",
         /// Hunks stand in another order than in the batch.
         OutOfOrder = "out-of-order",
+        /// Equal lines stand elsewhere too; an anchor, a number or the other hunks chose the place.
+        Twins = "twins",
         /// The counts of a hunk header do not fit its body.
         CountsIgnored = "counts-ignored",
         /// An entry has a key that means nothing here.

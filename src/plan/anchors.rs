@@ -1,9 +1,12 @@
 //! Anchors: lines that stand before a hunk's place, outermost first, and the regions below them.
 
-use super::Refusal;
 use super::equality::Key;
-use super::view::View;
+use super::view::{MANY, Starts, View};
+use super::{Refusal, tally};
 use crate::edit::{Code, Text};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
 
 /// An anchor with fewer characters must be a whole line.
 const SHORTEST_PREFIX: usize = 4;
@@ -15,6 +18,8 @@ pub(super) struct Regions {
     lines: Vec<usize>,
     /// For each, the furthest scope end of it and those before it.
     ends: Vec<usize>,
+    /// What is left of shared lists of many places, by where they lie in memory; they are held, so that they stay there.
+    narrowed: RefCell<HashMap<usize, (Starts, Starts)>>,
 }
 
 impl Regions {
@@ -25,7 +30,11 @@ impl Regions {
     pub(super) fn find(view: &View<'_>, anchors: &[Text]) -> Result<Self, Refusal> {
         let mut regions = Self::default();
         for anchor in anchors {
-            let found = regions.narrow(lines_of(view, anchor));
+            let found = if regions.is_everywhere() {
+                lines_of(view, anchor)
+            } else {
+                regions.below(&lines_of(view, anchor)).to_vec()
+            };
             if found.is_empty() {
                 let message = format!("the anchor {:?} stands nowhere", shortened(anchor));
                 return Err(Refusal::new(Code::AnchorNotFound, message)
@@ -53,16 +62,34 @@ impl Regions {
     }
 
     /// The places (ascending) inside the scope of an anchor; without any, those below one.
-    pub(super) fn narrow(&self, places: Vec<usize>) -> Vec<usize> {
-        let Some(first) = self.lines.first() else {
+    pub(super) fn narrow(&self, places: Starts) -> Starts {
+        if self.lines.is_empty() {
             return places;
-        };
+        }
+        let at = places.as_ptr().addr();
+        if let Some((_, known)) = self.narrowed.borrow().get(&at) {
+            return Rc::clone(known);
+        }
+        let narrowed = self.below(&places);
+        if places.len() > MANY {
+            self.narrowed.borrow_mut().insert(at, (places, Rc::clone(&narrowed)));
+        }
+        narrowed
+    }
+
+    fn below(&self, places: &[usize]) -> Starts {
+        tally::count(places.len());
+        let first = self.lines.first().copied().unwrap_or(0);
         let in_scope = |place: &usize| {
             let above = self.lines.partition_point(|line| line <= place);
             above > 0 && self.ends[above - 1] > *place
         };
-        let scoped: Vec<usize> = places.iter().copied().filter(in_scope).collect();
-        if scoped.is_empty() { places.into_iter().filter(|place| place >= first).collect() } else { scoped }
+        let scoped: Starts = places.iter().copied().filter(in_scope).collect();
+        if scoped.is_empty() {
+            places.iter().copied().filter(|place| *place >= first).collect()
+        } else {
+            scoped
+        }
     }
 }
 

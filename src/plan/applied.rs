@@ -1,14 +1,15 @@
 //! Whether a hunk whose old text stands nowhere has been applied before: its new text stands once where it would go.
 
 use super::block::{Block, Ending, Run};
-use super::document::{Document, Haystack};
+use super::document::Document;
 use super::evidence::word_characters;
 use super::ladder::climb;
+use super::outcome::Twins;
 use super::pass::{EXACT, Ladder};
 use super::places::Places;
 use super::search::substrings;
 use super::step::Located;
-use super::view::View;
+use super::view::{Starts, View};
 use crate::edit::Breaks;
 
 /// What to do with a hunk that has been applied before.
@@ -26,7 +27,7 @@ pub(super) fn block<'a>(
     (doc, view): (&Document<'_>, &View<'_>),
     ladder: Ladder,
     block: &Block<'a>,
-    narrow: impl Fn(Vec<usize>) -> Vec<usize>,
+    narrow: impl Fn(Starts) -> Starts,
 ) -> Option<Places<'a>> {
     // Lines that only go prove nothing but where their neighbours on both sides have met.
     let proven = |run: &Run| {
@@ -47,7 +48,7 @@ pub(super) fn text(doc: &Document<'_>, new: &str) -> Option<Located> {
     if word_characters(&[new]) == 0 {
         return None;
     }
-    let hay = Haystack::new(doc.body, Breaks::Lf);
+    let hay = doc.hay(Breaks::Lf);
     let hits = substrings(&hay.text, new.as_bytes(), 1);
     let start = *hits.starts.first().filter(|_| hits.total == 1)?;
     let line = memchr::memchr_iter(b'\n', &hay.text[..start]).count();
@@ -62,6 +63,7 @@ pub(super) fn text(doc: &Document<'_>, new: &str) -> Option<Located> {
         removed: 0,
         pass: EXACT.name,
         notes: Vec::new(),
+        twins: Twins::default(),
         bares_end: false,
     })
 }

@@ -3,13 +3,12 @@
 
 use super::block::Block;
 use super::compose::Entry;
-use super::document::{Document, Haystack};
+use super::document::Document;
 use super::explain;
 use super::line_place::without_cr;
 use super::pass::TRIM;
 use super::search::substrings;
 use super::tree::Slot;
-use super::view::View;
 use super::{Refusal, Source};
 use crate::edit::{Breaks, Code, FileOperation, Hunk, Locator, Occurrence, Precondition, RelPath, Step};
 use std::collections::HashMap;
@@ -41,13 +40,13 @@ fn vanished(disk: &[u8], base: &[u8], steps: &[&Step]) -> Vec<Refusal> {
     let (Ok(disk), Ok(base)) = (Document::new(disk), Document::new(base)) else {
         return Vec::new();
     };
-    let check = Check { disk: View::new(&disk, Breaks::Lf), base: View::new(&base, Breaks::Lf) };
+    let check = Check { disk: &disk, base: &base };
     steps.iter().flat_map(|step| &step.hunks).filter_map(|hunk| check.hunk(hunk)).collect()
 }
 
 struct Check<'a> {
-    disk: View<'a>,
-    base: View<'a>,
+    disk: &'a Document<'a>,
+    base: &'a Document<'a>,
 }
 
 impl Check<'_> {
@@ -72,20 +71,18 @@ impl Check<'_> {
     fn block(&self, block: &Block<'_>) -> Option<Refusal> {
         let bare = block.without_edge_blanks();
         let rows = [Some(block), bare.as_ref()].into_iter().flatten().map(|block| &block.old);
-        let (rows, places) =
-            rows.map(|rows| (rows, self.disk.body_places(rows))).find(|(_, p)| !p.is_empty())?;
-        let before = self.base.body_places(rows).len();
+        let disk = self.disk.view(Breaks::Lf);
+        let (rows, places) = rows.map(|rows| (rows, disk.body_places(rows))).find(|(_, p)| !p.is_empty())?;
+        let before = self.base.view(Breaks::Lf).body_places(rows).len();
         (before > places.len()).then(|| {
-            let evidence = explain::line_candidates(&self.disk, &places, rows.len(), TRIM.name);
+            let evidence = explain::line_candidates(disk, &places, rows.len(), TRIM.name);
             refusal(before, places.len()).with(evidence)
         })
     }
 
     fn text(&self, old: &str) -> Option<Refusal> {
-        let count = |view: &View<'_>| {
-            substrings(&Haystack::new(view.lines.bytes(), Breaks::Lf).text, old.as_bytes(), 0).total
-        };
-        let (now, before) = (count(&self.disk), count(&self.base));
+        let count = |doc: &Document<'_>| substrings(&doc.hay(Breaks::Lf).text, old.as_bytes(), 0).total;
+        let (now, before) = (count(self.disk), count(self.base));
         (now > 0 && before > now).then(|| refusal(before, now))
     }
 }
@@ -96,5 +93,5 @@ fn refusal(before: usize, now: usize) -> Refusal {
          one that was meant may be gone"
     );
     Refusal::new(Code::Ambiguous, message)
-        .hint("read the file again and send the edit with its `tag`, or name the version you saw with --base")
+        .hint("look at the file with `patchmany read` and send the edit again, or name the version you saw with --base")
 }

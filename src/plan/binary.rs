@@ -1,7 +1,7 @@
 //! A step that changes a binary file: the bytes of the diff, or a refusal.
 
 use super::Refusal;
-use super::outcome::{LineRange, PlacedHunk};
+use super::outcome::{LineRange, PlacedHunk, Twins};
 use super::step::StepDone;
 use crate::edit::{BinaryChange, BinaryError, Code, Hunk, Locator, Step};
 
@@ -23,8 +23,16 @@ pub(super) fn run(content: &[u8], hunk: &Hunk, change: &BinaryChange) -> Result<
     let bytes = change.apply(content).map_err(|error| vec![refusal(&error).at(hunk.origin)])?;
     let none = LineRange::new(1, 0);
     let (origin, notes) = (hunk.origin, Vec::new());
-    let placed =
-        PlacedHunk { origin, pass: "exact", old_lines: none, new_lines: none, added: 0, removed: 0, notes };
+    let placed = PlacedHunk {
+        origin,
+        pass: "exact",
+        old_lines: none,
+        new_lines: none,
+        added: 0,
+        removed: 0,
+        notes,
+        twins: Twins::default(),
+    };
     Ok(StepDone { bytes, hunks: vec![placed] })
 }
 

@@ -1,9 +1,11 @@
 //! One version of a file as hunks see it: byte order mark aside, UTF-8 or not.
 
-use super::Refusal;
+use super::view::View;
+use super::{Refusal, tally};
 use crate::edit::{Breaks, Code, split_bom};
 use bstr::ByteSlice;
 use std::borrow::Cow;
+use std::cell::OnceCell;
 
 /// How far a NUL byte is looked for (matching.md, text model).
 pub(crate) const BINARY_PROBE: usize = 8 * 1024;
@@ -13,7 +15,7 @@ pub(crate) fn is_binary(bytes: &[u8]) -> bool {
     memchr::memchr(0, &bytes[..bytes.len().min(BINARY_PROBE)]).is_some()
 }
 
-/// A text and what is known of it.
+/// A text and what is found out about it once for all its hunks.
 #[derive(Debug)]
 pub(super) struct Document<'a> {
     /// The byte order mark, or nothing.
@@ -22,6 +24,9 @@ pub(super) struct Document<'a> {
     pub body: &'a [u8],
     /// Where the bytes are not UTF-8, in words; `None` for UTF-8.
     pub not_utf8: Option<String>,
+    /// For each way to break the text into lines.
+    views: [OnceCell<View<'a>>; 3],
+    hays: [OnceCell<Haystack<'a>>; 2],
 }
 
 impl<'a> Document<'a> {
@@ -39,7 +44,17 @@ impl<'a> Document<'a> {
         }
         let (mark, body) = split_bom(bytes);
         let not_utf8 = std::str::from_utf8(body).err().map(|e| first_foreign(body, e.valid_up_to()));
-        Ok(Self { mark, body, not_utf8 })
+        Ok(Self { mark, body, not_utf8, views: Default::default(), hays: Default::default() })
+    }
+
+    /// The text as lines, the same for all hunks.
+    pub(super) fn view(&self, breaks: Breaks) -> &View<'a> {
+        self.views[breaks as usize].get_or_init(|| View::new(self.body, breaks))
+    }
+
+    /// The text as it is searched, the same for all hunks.
+    pub(super) fn hay(&self, breaks: Breaks) -> &Haystack<'a> {
+        self.hays[breaks as usize].get_or_init(|| Haystack::new(self.body, breaks))
     }
 
     /// Whether the bytes are UTF-8.
@@ -77,6 +92,7 @@ pub(super) struct Haystack<'a> {
 
 impl<'a> Haystack<'a> {
     pub(super) fn new(body: &'a [u8], breaks: Breaks) -> Self {
+        tally::count(body.len());
         if memchr::memchr(b'\r', body).is_none() {
             return Self { text: Cow::Borrowed(body), cuts: Vec::new() };
         }

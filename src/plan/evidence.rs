@@ -1,7 +1,7 @@
 //! How much a text says: too little of it is no reason to place a hunk by a loose pass, nor by luck.
 
 use super::pass::Pass;
-use super::view::View;
+use super::view::{Starts, View};
 
 /// Fewer word characters than this are found in many places.
 pub(super) const FEW: usize = 3;
@@ -17,11 +17,11 @@ pub(super) fn word_characters(rows: &[&str]) -> usize {
 
 /// All places with the bodies of `rows`, where these say little, were found by a strict pass and only by luck in one
 /// place; none where there is nothing to object to.
-pub(super) fn unlucky(view: &View<'_>, pass: &Pass, rows: &[&str]) -> Vec<usize> {
+pub(super) fn unlucky(view: &View<'_>, pass: &Pass, rows: &[&str]) -> Starts {
     let lines = rows.iter().filter(|row| !row.trim().is_empty()).count();
     if pass.words > 0 || word_characters(rows) >= FEW || lines >= TELLING_LINES {
-        return Vec::new();
+        return Starts::default();
     }
     let places = view.body_places(rows);
-    if places.len() > 1 { places } else { Vec::new() }
+    if places.len() > 1 { places } else { Starts::default() }
 }

@@ -10,7 +10,7 @@ use super::view::View;
 use crate::edit::{Code, Occurrence};
 
 /// Places listed; the total is told in any case.
-const LISTED: usize = 10;
+pub(super) const LISTED: usize = 10;
 
 /// The places at `offsets` (the first ones, in the body) as evidence: how many there are, and how many lines each has.
 pub(super) fn candidates(
@@ -98,10 +98,7 @@ pub(super) fn absent(
         .hint("convert the file, or edit it with a tool that knows its encoding"),
         (None, Some(line)) => Refusal::new(
             Code::AlreadyApplied,
-            format!(
-                "already applied: the old text stands nowhere, and the new text stands at line {}",
-                line + 1
-            ),
+            format!("the old text stands nowhere, and the new text stands at line {} already", line + 1),
         )
         .hint("drop the hunk, or run with --skip-applied"),
         (None, None) => Refusal::new(Code::NoMatch, "the old text stands nowhere in the file")
@@ -112,7 +109,7 @@ pub(super) fn absent(
     if let (Some(near), true) = (&nearest, refusal.code == Code::NoMatch) {
         let lines = lines_in_words(near.line, near.end);
         let how = near.reason.in_words();
-        refusal.message = format!("the old text stands nowhere; nearest is {lines}, {how}");
+        refusal.message = format!("the old text stands nowhere; nearest: {lines}, {how}");
         if near.reason != Reason::Stale {
             refusal = refusal.hint("send the lines as they stand in the file");
         }

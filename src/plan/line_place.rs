@@ -9,12 +9,16 @@ use super::explain;
 use super::ladder::climb;
 use super::line_script::End;
 use super::narrow::{Choice, choose_by_order, follow_hints};
+use super::outcome::Twins;
 use super::pass::EXACT;
 use super::places::{Places, by_luck};
 use super::rules::Rules;
 use super::step::Located;
 use super::view::View;
 use crate::edit::{Breaks, Code, LineHunk, Occurrence, Row, Text, WarningCode};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
 
 /// Places each of `hunks`, which see the same text and must not change the same lines.
 pub(super) fn locate(
@@ -31,8 +35,8 @@ pub(super) fn locate(
     }
     let mut first: Option<Vec<Result<Located, Refusal>>> = None;
     for &breaks in doc.breaks(rules.breaks) {
-        let view = View::new(doc, breaks);
-        let found = Search { doc, view: &view, rules }.run(hunks);
+        let search = Search { doc, view: doc.view(breaks), rules, regions: RefCell::default() };
+        let found = search.run(hunks);
         if found.iter().all(Result::is_ok) {
             return found;
         }
@@ -49,8 +53,8 @@ fn tells_cr(hunk: &LineHunk) -> bool {
 /// Places hunks that tell what their lines end with: as they stand; else, where that is CRLF for all lines of a hunk, as
 /// every other hunk, and the file keeps its terminators.
 fn with_cr(doc: &Document<'_>, rules: &Rules, hunks: &[&LineHunk]) -> Vec<Result<Located, Refusal>> {
-    let view = View::new(doc, Breaks::BareLf);
-    let found = Search { doc, view: &view, rules }.run(hunks);
+    let search = Search { doc, view: doc.view(Breaks::BareLf), rules, regions: RefCell::default() };
+    let found = search.run(hunks);
     if found.iter().all(Result::is_ok) {
         return found;
     }
@@ -81,10 +85,12 @@ pub(super) fn without_cr(hunk: &LineHunk) -> Option<LineHunk> {
     Some(plain)
 }
 
-struct Search<'a> {
-    doc: &'a Document<'a>,
-    view: &'a View<'a>,
+struct Search<'a, 't, 'h> {
+    doc: &'a Document<'t>,
+    view: &'a View<'t>,
     rules: &'a Rules,
+    /// What is below anchors, by these.
+    regions: RefCell<HashMap<Vec<&'h str>, Result<Rc<Regions>, Refusal>>>,
 }
 
 /// A hunk with the places it may have.
@@ -97,8 +103,8 @@ struct Candidate<'a> {
     hinted: Vec<usize>,
 }
 
-impl Search<'_> {
-    fn run(&self, hunks: &[&LineHunk]) -> Vec<Result<Located, Refusal>> {
+impl<'h> Search<'_, '_, 'h> {
+    fn run(&self, hunks: &[&'h LineHunk]) -> Vec<Result<Located, Refusal>> {
         let mut found: Vec<_> = hunks.iter().map(|hunk| self.candidate(hunk)).collect();
         let mut choices: Vec<Choice<'_, '_>> = found.iter_mut().flatten().map(Candidate::choice).collect();
         follow_hints(&mut choices);
@@ -109,10 +115,9 @@ impl Search<'_> {
     }
 
     /// All places of one hunk that its own words allow.
-    fn candidate<'h>(&self, hunk: &'h LineHunk) -> Result<Candidate<'h>, Refusal> {
+    fn candidate(&self, hunk: &'h LineHunk) -> Result<Candidate<'h>, Refusal> {
         let block = Block::of_hunk(hunk);
-        let regions =
-            Regions::find(self.view, &hunk.anchors).map_err(|refusal| self.elsewhere(refusal, &block))?;
+        let regions = self.regions(&hunk.anchors).map_err(|refusal| self.elsewhere(refusal, &block))?;
         if block.old.is_empty() {
             return self.gap(hunk, block, &regions);
         }
@@ -126,17 +131,28 @@ impl Search<'_> {
         }
         if places.block.runs.is_empty() {
             // Nothing is written: that the lines stand there is all that was asked.
-            places.starts.truncate(1);
+            places.starts = Rc::from([places.starts[0]]);
         }
         Ok(Candidate { hunk, places, gap: false, hinted: Vec::new() })
+    }
+
+    /// The regions below `anchors`, found once for all hunks that have them.
+    fn regions(&self, anchors: &'h [Text]) -> Result<Rc<Regions>, Refusal> {
+        let lines: Vec<&str> = anchors.iter().map(Text::as_str).collect();
+        if let Some(known) = self.regions.borrow().get(&lines) {
+            return known.clone();
+        }
+        let found = Regions::find(self.view, anchors).map(Rc::new);
+        self.regions.borrow_mut().insert(lines, found.clone());
+        found
     }
 
     /// Keeps the places that only blank lines follow, where there are any.
     fn narrow_to_end(&self, places: &mut Places<'_>) {
         let (tail, rows) = (self.view.blank_tail(), places.block.old.len());
-        let at_end: Vec<usize> = places.starts.iter().copied().filter(|s| s + rows >= tail).collect();
+        let at_end = &places.starts[places.starts.partition_point(|s| s + rows < tail)..];
         if !at_end.is_empty() {
-            places.starts = at_end;
+            places.starts = Rc::from(at_end);
         } else if places.starts.len() == 1 {
             places.notes.push(WarningCode::EofNotAtEnd);
         }
@@ -144,9 +160,9 @@ impl Search<'_> {
 
     /// A place that is the only one is not believed where the header names lines with the same bodies elsewhere, nor
     /// where the text says little and nothing else speaks for the place.
-    fn trusted<'h>(&self, candidate: Candidate<'h>) -> Result<Candidate<'h>, Refusal> {
+    fn trusted(&self, candidate: Candidate<'h>) -> Result<Candidate<'h>, Refusal> {
         let (places, hinted) = (&candidate.places, &candidate.hinted);
-        let (&[start], false) = (places.starts.as_slice(), candidate.gap) else { return Ok(candidate) };
+        let (&[start], false) = (&*places.starts, candidate.gap) else { return Ok(candidate) };
         if hinted.contains(&start) || places.block.runs.is_empty() {
             return Ok(candidate);
         }
@@ -180,7 +196,7 @@ impl Search<'_> {
             .with(evidence)
     }
 
-    fn absent<'h>(
+    fn absent(
         &self,
         hunk: &'h LineHunk,
         block: &Block<'h>,
@@ -226,15 +242,12 @@ impl Search<'_> {
     }
 
     /// The gap where a hunk without old rows goes: below its anchor, at its numbers, or at the end.
-    fn gap<'h>(
-        &self,
-        hunk: &'h LineHunk,
-        block: Block<'h>,
-        regions: &Regions,
-    ) -> Result<Candidate<'h>, Refusal> {
+    fn gap(&self, hunk: &'h LineHunk, block: Block<'h>, regions: &Regions) -> Result<Candidate<'h>, Refusal> {
         let end = self.view.lines.len();
         let (starts, notes) = match hunk.hint {
-            _ if !regions.is_everywhere() => (regions.lines().iter().map(|l| l + 1).collect(), Vec::new()),
+            _ if !regions.is_everywhere() => {
+                (regions.lines().iter().map(|l| l + 1).collect::<Vec<_>>(), Vec::new())
+            }
             Some((after, 0)) if !hunk.at_end => {
                 if after > end {
                     let message = format!("the header names line {after}, and the file has {end}");
@@ -246,7 +259,7 @@ impl Search<'_> {
         };
         Ok(Candidate {
             hunk,
-            places: Places { pass: &EXACT, block, starts, notes },
+            places: Places { pass: &EXACT, block, all: Vec::new().into(), starts: starts.into(), notes },
             gap: true,
             hinted: Vec::new(),
         })
@@ -256,7 +269,7 @@ impl Search<'_> {
         let Candidate { hunk, places, gap, .. } = candidate;
         let rows = places.block.old.len();
         let pass = if gap { "insert" } else { places.pass.name };
-        let &[start] = places.starts.as_slice() else {
+        let &[start] = &*places.starts else {
             let offsets = places.starts.iter().map(|&line| self.view.lines.range(line).start);
             let total = places.starts.len();
             return Err(explain::several_places(
@@ -268,7 +281,9 @@ impl Search<'_> {
             ));
         };
         let script = places.script(self.view, start, End::of(hunk))?;
+        let twins = if gap { Twins::default() } else { places.twins(start) };
         Ok(Located {
+            twins,
             line: start,
             rank: 0,
             old_count: rows,

@@ -149,7 +149,7 @@ mod tests {
 
     fn check(file: &str, at: usize, hunk: &LineHunk, expected: &str) {
         let lines = Lines::new(file.as_bytes(), Breaks::Lf);
-        let block = Block::of_hunk(&hunk);
+        let block = Block::of_hunk(hunk);
         let script = script(&lines, (&block, &block.as_given()), at, End::of(hunk));
         let bares_end = script.bares_end;
         let mut result = TextEdit::new(script.parts).expect("disjoint").apply(file.as_bytes());

@@ -1,8 +1,10 @@
 //! Choosing among the places of the hunks of one text: line hints with drift, then the order of the batch.
 
 use super::block::Block;
-use super::search::only_order;
+use super::search::{Piece, only_order};
+use super::view::Starts;
 use crate::edit::WarningCode;
+use std::rc::Rc;
 
 /// A hunk whose places are to be narrowed.
 #[derive(Debug)]
@@ -14,7 +16,7 @@ pub(super) struct Choice<'c, 'b> {
     /// The lines that the hint may mean.
     pub hinted: &'c mut Vec<usize>,
     /// Its places, ascending.
-    pub starts: &'c mut Vec<usize>,
+    pub starts: &'c mut Starts,
     /// What a person should know.
     pub notes: &'c mut Vec<WarningCode>,
 }
@@ -22,7 +24,7 @@ pub(super) struct Choice<'c, 'b> {
 impl Choice<'_, '_> {
     /// How far below its hint the hunk landed, when it has one place only.
     fn drift(&self) -> Option<isize> {
-        match (self.hint, self.starts.as_slice()) {
+        match (self.hint, &**self.starts) {
             (Some(hint), [start]) => Some(start.cast_signed() - hint.cast_signed()),
             _ => None,
         }
@@ -62,7 +64,7 @@ pub(super) fn follow_hints(choices: &mut [Choice<'_, '_>]) {
     for (choice, lines) in choices.iter_mut().zip(hinted) {
         let meant = lines.iter().find(|at| choice.starts.binary_search(at).is_ok());
         if let Some(at) = meant.filter(|_| choice.starts.len() > 1) {
-            *choice.starts = vec![*at];
+            *choice.starts = Rc::from([*at]);
         }
         *choice.hinted = lines;
     }
@@ -71,18 +73,20 @@ pub(super) fn follow_hints(choices: &mut [Choice<'_, '_>]) {
 /// Hunks stand in the order of the batch: where only one choice of places does, it is taken. Where all are unique
 /// anyway, another order is taken too, with a note.
 pub(super) fn choose_by_order(choices: &mut [Choice<'_, '_>]) {
-    let cores: Vec<(usize, usize)> = choices.iter().map(|choice| choice.block.core()).collect();
-    let changed = |(choice, core): (&Choice<'_, '_>, &(usize, usize))| -> Vec<usize> {
-        choice.starts.iter().map(|start| start + core.0).collect()
-    };
-    let starts: Vec<Vec<usize>> = choices.iter().zip(&cores).map(changed).collect();
-    let lengths: Vec<usize> = cores.iter().map(|core| core.1).collect();
-    let order = only_order(&starts, &lengths);
-    let all_unique = starts.iter().all(|s| s.len() == 1);
+    let pieces: Vec<Piece<'_>> = choices
+        .iter()
+        .map(|choice| {
+            let (skip, len) = choice.block.core();
+            Piece { starts: choice.starts, skip, len }
+        })
+        .collect();
+    let order = only_order(&pieces);
+    let all_unique = pieces.iter().all(|piece| piece.starts.len() == 1);
+    let changed: Vec<usize> = pieces.iter().map(|piece| piece.starts[0] + piece.skip).collect();
     for (i, choice) in choices.iter_mut().enumerate() {
         match &order {
-            Some(chosen) => *choice.starts = vec![chosen[i] - cores[i].0],
-            None if all_unique && i > 0 && starts[i][0] < starts[i - 1][0] => {
+            Some(chosen) => *choice.starts = Rc::from([chosen[i]]),
+            None if all_unique && i > 0 && changed[i] < changed[i - 1] => {
                 choice.notes.push(WarningCode::OutOfOrder);
             }
             None => {}

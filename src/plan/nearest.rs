@@ -7,7 +7,7 @@ use super::equality::{Key, indent_len};
 use super::excerpt::difference;
 use super::reason::Reason;
 use super::refusal::Nearest;
-use super::search::LineIndex;
+use super::tally;
 use super::view::View;
 use crate::edit::Lines;
 use std::collections::HashMap;
@@ -26,7 +26,7 @@ const COMPARED_BYTES: usize = 2000;
 /// Lines that are equal under `key`, the loosest rule that was tried, count as equal.
 pub(super) fn nearest(view: &View<'_>, key: Key, wanted: &[&[u8]]) -> Option<Nearest> {
     let lines = &view.lines;
-    let votes = votes(lines, view.index(Key::Bytes), wanted);
+    let votes = votes(view, wanted);
     let mut best: Vec<(usize, u64)> = votes.into_iter().collect();
     best.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
     let near = best.iter().take(COMPARED).map(|&(start, _)| (start, likeness(lines, start, wanted)));
@@ -61,7 +61,8 @@ fn first_difference(key: Key, wanted: &[&[u8]], found: &[&[u8]], first: usize) -
     (differs, tabs(&text[from.0..]) != tabs(&line[from.1..]))
 }
 
-fn votes(lines: &Lines<'_>, index: &LineIndex<'_>, wanted: &[&[u8]]) -> HashMap<usize, u64> {
+fn votes(view: &View<'_>, wanted: &[&[u8]]) -> HashMap<usize, u64> {
+    let (lines, index) = (&view.lines, view.index(Key::Bytes));
     let mut votes: HashMap<usize, u64> = HashMap::new();
     let mut vote = |line: usize, row: usize, weight: u64| {
         *votes.entry(line.saturating_sub(row)).or_default() += weight;
@@ -79,6 +80,11 @@ fn votes(lines: &Lines<'_>, index: &LineIndex<'_>, wanted: &[&[u8]]) -> HashMap<
             }
         }
     }
+    // Where many texts of a large file stand nowhere, lines must do.
+    if !view.may_explain() {
+        return votes;
+    }
+    tally::count(lines.bytes().len());
     let mut seen: HashMap<&[u8], Vec<usize>> = HashMap::new();
     for (line, text) in lines.texts().enumerate() {
         for word in words_of(text).filter(|w| words.contains_key(w)) {

@@ -6,6 +6,7 @@
 use super::Refusal;
 use super::document::Document;
 use super::line_script::{End, Last, Part};
+use super::outcome::Twins;
 use super::step::{Located, overlap};
 use crate::edit::{Breaks, Code, Gap, Hunk, Lines, Locator, Replacement, Text, WarningCode};
 use std::borrow::Cow;
@@ -26,6 +27,7 @@ pub(super) fn locate(doc: &Document<'_>, hunks: &[&Hunk]) -> Vec<Result<Located,
     let located = found.into_iter().enumerate().map(|(i, edit)| {
         let edit = edit?;
         Ok(Located {
+            twins: Twins::default(),
             parts: std::mem::take(&mut parts[i]),
             line: edit.lines.start,
             rank: edit.rank,

@@ -90,6 +90,24 @@ pub struct PlacedHunk {
     pub removed: usize,
     /// What a person should know about it.
     pub notes: Vec<WarningCode>,
+    /// The places that are equal to the chosen one.
+    pub twins: Twins,
+}
+
+/// Places of the old text that are equal to the chosen one under the pass that found it: an anchor, a line number, the
+/// end of the file or the other hunks spoke against them.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Twins {
+    /// Their first lines, from 1, in the file as it is on disk; the first few.
+    pub lines: Vec<usize>,
+    /// How many there are.
+    pub total: usize,
+}
+
+impl Twins {
+    pub(super) fn note(&self) -> Option<WarningCode> {
+        (self.total > 0).then_some(WarningCode::Twins)
+    }
 }
 
 /// Lines from 1, inclusive; `first == last + 1` stands for the gap before `first`.
@@ -129,18 +147,20 @@ pub(super) fn append_step(all: &mut Vec<PlacedHunk>, step: Vec<PlacedHunk>) {
     // As the step finds them, not as its own hunks move them.
     let found: Vec<LineRange> = all.iter().map(|hunk| hunk.new_lines).collect();
     for mut hunk in step {
-        let growth = hunk.new_lines.len().cast_signed() - hunk.old_lines.len().cast_signed();
-        let at = hunk.old_lines;
-        let mut back = 0;
+        let grown =
+            |hunk: &PlacedHunk| hunk.new_lines.len().cast_signed() - hunk.old_lines.len().cast_signed();
+        let (growth, at) = (grown(&hunk), hunk.old_lines);
+        let back = |line: usize| -> isize {
+            let above = all.iter().zip(&found).filter(|(_, lines)| lines.last < line);
+            -above.map(|(earlier, _)| grown(earlier)).sum::<isize>()
+        };
+        hunk.old_lines = at.moved(back(at.first));
+        hunk.twins.lines.iter_mut().for_each(|line| *line = line.saturating_add_signed(back(*line)));
         for (earlier, lines) in all.iter_mut().zip(&found) {
-            let grown = earlier.new_lines.len().cast_signed() - earlier.old_lines.len().cast_signed();
             if lines.first > at.last && lines.last >= at.first {
                 earlier.new_lines = earlier.new_lines.moved(growth);
-            } else if lines.last < at.first {
-                back -= grown;
             }
         }
-        hunk.old_lines = at.moved(back);
         all.push(hunk);
     }
 }
@@ -158,6 +178,7 @@ mod tests {
             added: 0,
             removed: 0,
             notes: Vec::new(),
+            twins: Twins::default(),
         }
     }
 

@@ -211,12 +211,12 @@ fn a_text_that_says_little_is_not_unique_by_luck() {
 #[test]
 fn a_header_chooses_among_equals_only() {
     let twice = "aa\nbb\naa\nbb\n";
-    check(twice, vec![lines("3: aa|-bb|+cc")], &["exact"], "aa\nbb\naa\ncc\n");
+    check(twice, vec![lines("3: aa|-bb|+cc")], &["exact twins"], "aa\nbb\naa\ncc\n");
     refused(twice, vec![lines("2: aa|-bb|+cc")], &[Code::Ambiguous]);
     check(
         "p\nq\ncc\naa\nbb\ndd\naa\nbb\n",
         vec![lines("1:-cc|+CC"), lines("2: aa|-bb|+BB")],
-        &["exact", "exact"],
+        &["exact", "exact twins"],
         "p\nq\nCC\naa\nBB\ndd\naa\nbb\n",
     );
     check("x\ny\nfar\n", vec![lines("1:-far|+near")], &["exact"], "x\ny\nnear\n");
@@ -235,13 +235,13 @@ fn anchors_are_lines_their_beginnings_or_typographic_twins() {
     check(
         file,
         vec![lines("say \"two\":@ -  go()|+  run()")],
-        &["exact"],
+        &["exact twins"],
         "say “one”:\n  go()\nsay “two”:\n  run()\n",
     );
     check(
         file,
         vec![lines("say \"tw@ -  go()|+  run()")],
-        &["exact"],
+        &["exact twins"],
         "say “one”:\n  go()\nsay “two”:\n  run()\n",
     );
     let nested = "class A:\n  def m():\n    one\nclass B:\n  def m():\n    one\n";
@@ -249,7 +249,7 @@ fn anchors_are_lines_their_beginnings_or_typographic_twins() {
     check(
         nested,
         vec![lines("class B:@ def m():@ -    one|+    two")],
-        &["exact"],
+        &["exact twins"],
         "class A:\n  def m():\n    one\nclass B:\n  def m():\n    two\n",
     );
     let refusals =

@@ -1,12 +1,14 @@
 //! Where a block stands, and what it writes at one of these places under the pass that found it.
 
 use super::block::Block;
+use super::explain::LISTED;
 use super::indent::{Indents, Relation, indent};
 use super::line_script::{self, End, LineScript};
+use super::outcome::Twins;
 use super::pass::{Added, Pass};
 use super::refusal::{Evidence, Refusal, Retry};
 use super::retype::retype;
-use super::view::View;
+use super::view::{Starts, View};
 use super::{evidence, explain};
 use crate::edit::{Code, WarningCode};
 use bstr::ByteSlice;
@@ -19,13 +21,24 @@ pub(super) struct Places<'a> {
     pub pass: &'static Pass,
     /// The block as found: perhaps without its outer blank rows.
     pub block: Block<'a>,
-    /// First lines from 0, ascending; never empty.
-    pub starts: Vec<usize>,
+    /// Never empty.
+    pub starts: Starts,
+    /// All that the pass finds, before anything else narrows them.
+    pub all: Starts,
     /// What a person should know.
     pub notes: Vec<WarningCode>,
 }
 
 impl<'a> Places<'a> {
+    /// The places that equal the one at `start` and were not chosen.
+    pub(super) fn twins(&self, start: usize) -> Twins {
+        if self.block.runs.is_empty() {
+            return Twins::default();
+        }
+        let others = self.all.iter().filter(|line| **line != start);
+        Twins { lines: others.take(LISTED).map(|line| line + 1).collect(), total: self.all.len() - 1 }
+    }
+
     /// The places as evidence of a refusal.
     pub(super) fn evidence(&self, view: &View<'_>) -> Evidence {
         explain::line_candidates(view, &self.starts, self.block.old.len(), self.pass.name)
@@ -119,7 +132,9 @@ impl<'a> Places<'a> {
         );
         let evidence = Evidence { pass: self.pass.name, retry: Some(retry), ..Evidence::default() };
         Refusal::new(Code::IndentUncertain, message)
-            .hint("send the hunk again as in `retry`, with the indents of the added lines set right")
+            .hint(
+                "send the hunk again as given here (`retry`), with the indents of the added lines set right",
+            )
             .with(evidence)
     }
 }

@@ -4,7 +4,7 @@ use super::applied::Applied;
 use super::compose::{Composer, Entry};
 use super::counts::counts;
 use super::group::groups;
-use super::outcome::{FileAction, Plan, PlannedFile};
+use super::outcome::{FileAction, PlacedHunk, Plan, PlannedFile};
 use super::pass::Loosest;
 use super::rules::Rules;
 use super::tree::{Content, Now, Slot};
@@ -14,6 +14,7 @@ use crate::edit::{
     Action, ChangeSet, Existing, FileOperation, Hash, Mode, RelPath, Warning, WarningCode, split_bom,
 };
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -290,16 +291,22 @@ fn assemble(batch: &ChangeSet, mut refusals: Vec<Refusal>, done: Vec<GroupDone>)
 /// Notes of hunks that a person should read are warnings too.
 fn note_warnings(file: &PlannedFile) -> Vec<Warning> {
     let notes = file.hunks.iter().flat_map(|hunk| hunk.notes.iter().map(move |note| (hunk, *note)));
-    let warning = |(hunk, code): (&super::PlacedHunk, WarningCode)| Warning {
+    let warning = |(hunk, code): (&PlacedHunk, WarningCode)| Warning {
         code,
         path: Some(file.path.as_bstr().to_owned()),
-        message: format!("entry {}, hunk {}: {}", hunk.origin.entry, hunk.origin.hunk, note_text(code)),
+        message: format!("entry {}, hunk {}: {}", hunk.origin.entry, hunk.origin.hunk, note_text(hunk, code)),
     };
     notes.map(warning).collect()
 }
 
-fn note_text(code: WarningCode) -> &'static str {
-    match code {
+fn note_text(hunk: &PlacedHunk, code: WarningCode) -> Cow<'static, str> {
+    if code == WarningCode::Twins {
+        let lines: Vec<String> = hunk.twins.lines.iter().map(ToString::to_string).collect();
+        let more = if hunk.twins.total > lines.len() { ", …" } else { "" };
+        let (lines, chosen) = (lines.join(", "), hunk.old_lines.first);
+        return format!("line {chosen} was chosen; equal lines stand at {lines}{more} too").into();
+    }
+    let text = match code {
         WarningCode::EmptyLineLeft => "the text is gone, and its empty line is left",
         WarningCode::AppendEof => "nothing says where the lines belong: they were put at the end of the file",
         WarningCode::EofNotAtEnd => "the lines are marked as the end of the file, and stand elsewhere",
@@ -313,5 +320,6 @@ fn note_text(code: WarningCode) -> &'static str {
         }
         WarningCode::OutOfOrder => "the hunks stand in another order than in the batch",
         other => other.as_str(),
-    }
+    };
+    text.into()
 }

@@ -135,7 +135,9 @@ impl Refusal {
         if let Some(candidate) = evidence.candidates.first_mut() {
             cut(&mut candidate.text, CANDIDATES);
         }
-        if evidence.retry.as_ref().is_some_and(|r| written(&r.old) + written(&r.new) > RETRY) {
+        // For people each line of it is set in.
+        let size = |text: &str| written(text) + 8 * text.lines().count();
+        if evidence.retry.as_ref().is_some_and(|r| size(&r.old) + size(&r.new) > RETRY) {
             evidence.retry = None;
             self.hint = Some(
                 "send the hunk with the indents of the file's lines; it is too long to be given back here"

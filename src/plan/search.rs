@@ -1,5 +1,6 @@
 //! Finding a sequence in a sequence, overlapping places counted, in linear time on any input.
 
+use super::tally;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -14,6 +15,7 @@ pub(super) struct Hits {
 
 /// Where `needle` (not empty) stands in `hay`; overlapping places count. At most `most` starts are kept.
 pub(super) fn substrings(hay: &[u8], needle: &[u8], most: usize) -> Hits {
+    tally::count(hay.len() + needle.len());
     let finder = memchr::memmem::Finder::new(needle);
     let Some(first) = finder.find(hay) else {
         return Hits::default();
@@ -31,6 +33,7 @@ pub(super) fn disjoint_substrings(hay: &[u8], needle: &[u8]) -> Vec<usize> {
 
 /// Knuth, Morris and Pratt: each element of `hay` is looked at a bounded number of times.
 fn occurrences<T: PartialEq>(hay: &[T], needle: &[T], most: usize) -> Hits {
+    tally::count(hay.len() + needle.len());
     let fallback = prefix_function(needle);
     let mut hits = Hits::default();
     let mut matched = 0;
@@ -66,41 +69,40 @@ fn prefix_function<T: PartialEq>(needle: &[T]) -> Vec<usize> {
     table
 }
 
-/// The one way to choose a start from each list so that the chosen pieces, `lengths` long, follow one another without
-/// overlap; `None` when there is no way or more than one. Lists ascend.
-pub(super) fn only_order(starts: &[Vec<usize>], lengths: &[usize]) -> Option<Vec<usize>> {
-    // For each start: the number of ways to get there (2 stands for more), and the start before it.
-    let mut ways: Vec<Vec<(u8, usize)>> = Vec::with_capacity(starts.len());
-    for (piece, here) in starts.iter().enumerate() {
-        let Some(before) = piece.checked_sub(1) else {
-            ways.push(here.iter().map(|_| (1, 0)).collect());
-            continue;
-        };
-        let (mut next, mut sum, mut last) = (0, 0u8, 0);
-        let row = here.iter().map(|&start| {
-            while starts[before].get(next).is_some_and(|s| s + lengths[before] <= start) {
-                if ways[before][next].0 > 0 {
-                    sum = (sum + ways[before][next].0).min(2);
-                    last = next;
-                }
-                next += 1;
-            }
-            (sum, last)
-        });
-        let row = row.collect();
-        ways.push(row);
+/// Something that stands in one of several places.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Piece<'p> {
+    /// Where it may begin, ascending.
+    pub starts: &'p [usize],
+    /// How far behind its beginning the part begins that must not meet another piece's.
+    pub skip: usize,
+    /// How long that part is.
+    pub len: usize,
+}
+
+/// The one way to choose a start for each piece so that their parts follow one another without overlap; `None` when
+/// there is no way or more than one.
+///
+/// The earliest way and the latest one bound all others, so that these two tell whether there are more. Each place is
+/// found by halving: the time does not depend on how many there are.
+pub(super) fn only_order(pieces: &[Piece<'_>]) -> Option<Vec<usize>> {
+    let (mut earliest, mut free) = (Vec::with_capacity(pieces.len()), 0);
+    for piece in pieces {
+        let at = piece.starts.partition_point(|start| start + piece.skip < free);
+        let start = *piece.starts.get(at)?;
+        earliest.push(start);
+        free = start + piece.skip + piece.len;
     }
-    let end = ways.last()?;
-    if end.iter().fold(0, |sum, (n, _)| (sum + n).min(2)) != 1 {
-        return None;
+    let mut free = usize::MAX;
+    for (piece, early) in pieces.iter().zip(&earliest).rev() {
+        let count = piece.starts.partition_point(|start| start + piece.skip + piece.len <= free);
+        let late = piece.starts[count.checked_sub(1)?];
+        if late != *early {
+            return None;
+        }
+        free = late + piece.skip;
     }
-    let mut at = end.iter().position(|(n, _)| *n == 1)?;
-    let mut chosen = vec![0; starts.len()];
-    for piece in (0..starts.len()).rev() {
-        chosen[piece] = starts[piece][at];
-        at = ways[piece][at].1;
-    }
-    Some(chosen)
+    (!pieces.is_empty()).then_some(earliest)
 }
 
 /// An index of a file's lines under one equality: built once, asked for many hunks.
@@ -156,6 +158,7 @@ impl<'a> LineIndex<'a> {
         if seeds.len().saturating_mul(wanted.len()) > 4 * self.classes.len() {
             return occurrences(&self.classes, &wanted, usize::MAX).starts;
         }
+        tally::count(seeds.len() * wanted.len());
         let starts = seeds.iter().filter_map(|line| line.checked_sub(rarest));
         starts.filter(|&s| self.classes.get(s..s + wanted.len()) == Some(&wanted[..])).collect()
     }
@@ -185,12 +188,42 @@ mod tests {
         }
     }
 
+    fn pieces<'p>(starts: &'p [Vec<usize>], lengths: &[usize]) -> Vec<Piece<'p>> {
+        let piece = |(starts, len): (&'p Vec<usize>, &usize)| Piece { starts, skip: 0, len: *len };
+        starts.iter().zip(lengths).map(piece).collect()
+    }
+
+    /// Every way to choose.
+    fn ways(pieces: &[Piece<'_>], free: usize) -> Vec<Vec<usize>> {
+        let Some((first, rest)) = pieces.split_first() else { return vec![Vec::new()] };
+        let starts = first.starts.iter().filter(|start| **start + first.skip >= free);
+        let then = |start: &usize| {
+            let after = ways(rest, start + first.skip + first.len).into_iter();
+            after.map(|way| [vec![*start], way].concat()).collect::<Vec<_>>()
+        };
+        starts.flat_map(then).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn an_order_is_chosen_when_it_is_the_only_one(
+            places in proptest::collection::vec((proptest::collection::btree_set(0usize..12, 0..4), 0usize..3, 0usize..3), 1..5),
+        ) {
+            let starts: Vec<Vec<usize>> = places.iter().map(|(s, ..)| s.iter().copied().collect()).collect();
+            let sizes = starts.iter().zip(&places);
+            let pieces: Vec<_> = sizes.map(|(starts, (_, skip, len))| Piece { starts, skip: *skip, len: *len }).collect();
+            let ways = ways(&pieces, 0);
+            prop_assert_eq!(only_order(&pieces), (ways.len() == 1).then(|| ways[0].clone()));
+        }
+    }
+
     #[test]
     fn an_order_must_be_the_only_one() {
-        assert_eq!(only_order(&[vec![0, 9], vec![4]], &[2, 1]), Some(vec![0, 4]));
-        assert_eq!(only_order(&[vec![0, 2], vec![4]], &[2, 1]), None, "two ways");
-        assert_eq!(only_order(&[vec![5], vec![4]], &[2, 1]), None, "no way");
-        assert_eq!(only_order(&[vec![0], vec![1, 2]], &[2, 1]), Some(vec![0, 2]), "no overlap");
+        let order = |starts: &[Vec<usize>]| only_order(&pieces(starts, &[2, 1]));
+        assert_eq!(order(&[vec![0, 9], vec![4]]), Some(vec![0, 4]));
+        assert_eq!(order(&[vec![0, 2], vec![4]]), None, "two ways");
+        assert_eq!(order(&[vec![5], vec![4]]), None, "no way");
+        assert_eq!(order(&[vec![0], vec![1, 2]]), Some(vec![0, 2]), "no overlap");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::document::Document;
 use super::line_script::unterminate;
-use super::outcome::{LineRange, PlacedHunk};
+use super::outcome::{LineRange, PlacedHunk, Twins};
 use super::rules::Rules;
 use super::{Refusal, binary, line_place, numbered, text_place};
 use crate::edit::{Code, Hunk, Locator, Replacement, Step, TextEdit, WarningCode};
@@ -28,6 +28,8 @@ pub(super) struct Located {
     pub removed: usize,
     pub pass: &'static str,
     pub notes: Vec<WarningCode>,
+    /// Other places that are equal to this one.
+    pub twins: Twins,
     /// The unterminated last line goes: what is the last line then loses its terminator.
     pub bares_end: bool,
 }
@@ -145,7 +147,8 @@ fn number(step: &Step, located: &[Located]) -> Vec<PlacedHunk> {
         new_lines: LineRange::new((found.line + 1).saturating_add_signed(moved[i]), found.new_count),
         added: found.added,
         removed: found.removed,
-        notes: found.notes.clone(),
+        notes: found.notes.iter().copied().chain(found.twins.note()).collect(),
+        twins: found.twins.clone(),
     };
     located.iter().enumerate().map(hunk).collect()
 }

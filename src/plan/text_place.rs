@@ -1,5 +1,6 @@
 //! Placing a text hunk: every place of its old text, then exactly as many as it asks for, or a refusal.
 
+use super::Refusal;
 use super::applied::{self, Applied};
 use super::block::{Block, Ending};
 use super::document::{Document, Haystack};
@@ -7,16 +8,17 @@ use super::evidence::{FEW, word_characters};
 use super::explain;
 use super::ladder::climb;
 use super::line_script::End;
+use super::outcome::Twins;
 use super::pass::EXACT;
 use super::places::{Places, by_luck};
 use super::rules::Rules;
-use super::search::{Hits, disjoint_substrings, substrings};
+use super::search::{Hits, Piece, disjoint_substrings, only_order, substrings};
 use super::step::Located;
 use super::text_script::{Place, script};
-use super::view::View;
-use super::{Refusal, search};
+use super::view::{Starts, View};
 use crate::edit::{Breaks, Code, Occurrence, Replacement, Text, WarningCode};
 use std::borrow::Cow;
+use std::rc::Rc;
 
 /// Places kept of an ambiguous text.
 const KEPT: usize = 64;
@@ -42,10 +44,10 @@ pub(super) fn text(
         return filled(doc, &new, || Refusal::new(Code::Usage, message).hint(BESIDE));
     }
     for &breaks in doc.breaks(rules.breaks) {
-        let hay = Haystack::new(doc.body, breaks);
-        let hits = places(&hay, &old, occurrence);
+        let hay = doc.hay(breaks);
+        let hits = places(hay, &old, occurrence);
         if hits.total > 0 {
-            return decide(doc, (&hay, breaks), hits, occurrence, (&old, &new));
+            return decide(doc, (hay, breaks), hits, occurrence, (&old, &new));
         }
         // All places of a text are changed only where they are equal byte for byte.
         if occurrence == Occurrence::Once
@@ -64,17 +66,17 @@ pub(super) fn text(
 
 /// A hunk that has been applied before and is left out, or why the text has no place.
 fn absent(doc: &Document<'_>, rules: &Rules, (old, new): (&str, &str)) -> Result<Located, Refusal> {
-    let view = View::new(doc, Breaks::Lf);
+    let view = doc.view(Breaks::Lf);
     let done = applied::text(doc, new).or_else(|| {
         let block = Block::of_texts(old, new);
-        let places = applied::block((doc, &view), rules.ladder, &block, |starts| starts)?;
-        take_lines(&view, places, new).ok()
+        let places = applied::block((doc, view), rules.ladder, &block, |starts| starts)?;
+        take_lines(view, places, new).ok()
     });
     match done {
         Some(done) if rules.applied == Applied::Skip => Ok(done),
         done => {
             let rows: Vec<&str> = old.lines().collect();
-            Err(explain::absent((doc, &view), rules.ladder, &rows, done.map(|done| done.line)))
+            Err(explain::absent((doc, view), rules.ladder, &rows, done.map(|done| done.line)))
         }
     }
 }
@@ -86,13 +88,13 @@ fn whole_lines(
     rules: &Rules,
     (old, new): (&str, &str),
 ) -> Option<Result<Located, Refusal>> {
-    let view = View::new(doc, breaks);
-    let found = climb((doc, &view), rules.ladder, &Block::of_texts(old, new), |starts| starts)?;
-    let trusted = found.check_evidence(&view).and_then(|()| match found.starts.as_slice() {
-        [_] => by_luck(&view, &found),
+    let view = doc.view(breaks);
+    let found = climb((doc, view), rules.ladder, &Block::of_texts(old, new), |starts| starts)?;
+    let trusted = found.check_evidence(view).and_then(|()| match &*found.starts {
+        [_] => by_luck(view, &found),
         _ => Ok(()),
     });
-    Some(trusted.and_then(|()| take_lines(&view, found, new)))
+    Some(trusted.and_then(|()| take_lines(view, found, new)))
 }
 
 /// # Errors
@@ -102,8 +104,9 @@ fn check_luck(doc: &Document<'_>, place: &Place<'_>, (old, new): (&str, &str)) -
     if block.ending == Ending::Joined || !is_whole_lines(place, old) || word_characters(&block.old) >= FEW {
         return Ok(());
     }
-    let view = View::new(doc, place.breaks);
-    by_luck(&view, &Places { pass: &EXACT, block, starts: Vec::new(), notes: Vec::new() })
+    let none: Starts = Vec::new().into();
+    let places = Places { pass: &EXACT, block, starts: Rc::clone(&none), all: none, notes: Vec::new() };
+    by_luck(doc.view(place.breaks), &places)
 }
 
 /// Whether the text at `place` starts and ends where lines do.
@@ -115,7 +118,7 @@ fn is_whole_lines(place: &Place<'_>, old: &str) -> bool {
 
 fn take_lines(view: &View<'_>, found: Places<'_>, new: &str) -> Result<Located, Refusal> {
     let (block, pass, rows) = (&found.block, found.pass.name, found.block.old.len());
-    let &[start] = found.starts.as_slice() else {
+    let &[start] = &*found.starts else {
         let offsets = found.starts.iter().map(|&line| view.lines.range(line).start);
         let total = (found.starts.len(), rows);
         return Err(explain::several_places(view.lines.bytes(), offsets, total, pass, Occurrence::Once));
@@ -126,6 +129,7 @@ fn take_lines(view: &View<'_>, found: Places<'_>, new: &str) -> Result<Located, 
         notes.push(WarningCode::EmptyLineLeft);
     }
     Ok(Located {
+        twins: found.twins(start),
         line: start,
         rank: 0,
         old_count: rows,
@@ -230,7 +234,19 @@ fn write(doc: &Document<'_>, place: &Place<'_>, (old, new): (&str, &str)) -> Loc
     debug_assert!(end <= text.len() && doc.body.len() >= text.len());
     let (added, removed) = (script.added, script.removed);
     let (parts, pass) = (script.parts, EXACT.name);
-    Located { parts, line, rank: 0, old_count, new_count, added, removed, pass, notes, bares_end: false }
+    Located {
+        parts,
+        line,
+        rank: 0,
+        old_count,
+        new_count,
+        added,
+        removed,
+        pass,
+        notes,
+        twins: Twins::default(),
+        bares_end: false,
+    }
 }
 
 /// Fills an empty file.
@@ -255,6 +271,7 @@ fn filled(doc: &Document<'_>, new: &str, refusal: impl Fn() -> Refusal) -> Resul
         removed: 0,
         pass: "insert",
         notes: Vec::new(),
+        twins: Twins::default(),
         bares_end: false,
     })
 }
@@ -263,7 +280,7 @@ fn filled(doc: &Document<'_>, new: &str, refusal: impl Fn() -> Refusal) -> Resul
 pub(super) fn pieces(doc: &Document<'_>, rules: &Rules, pieces: &[(Text, Text)]) -> Result<Located, Refusal> {
     let pieces: Vec<_> = pieces.iter().map(|(old, new)| (with_lf(old), with_lf(new))).collect();
     let named: Vec<_> = pieces.iter().filter(|(old, _)| !old.is_empty()).collect();
-    let hay = Haystack::new(doc.body, Breaks::Lf);
+    let hay = doc.hay(Breaks::Lf);
     let mut hits = Vec::with_capacity(named.len());
     for (old, new) in &named {
         let found = substrings(&hay.text, old.as_bytes(), usize::MAX);
@@ -272,8 +289,9 @@ pub(super) fn pieces(doc: &Document<'_>, rules: &Rules, pieces: &[(Text, Text)])
         }
         hits.push(found.starts);
     }
-    let lengths: Vec<usize> = named.iter().map(|(old, _)| old.len()).collect();
-    let Some(starts) = search::only_order(&hits, &lengths) else {
+    let placed = named.iter().zip(&hits);
+    let placed = placed.map(|((old, _), starts)| Piece { starts, skip: 0, len: old.len() });
+    let Some(starts) = only_order(&placed.collect::<Vec<_>>()) else {
         return Err(Refusal::new(
             Code::Ambiguous,
             "the pieces around the placeholders fit in several ways, or in none",
@@ -281,7 +299,7 @@ pub(super) fn pieces(doc: &Document<'_>, rules: &Rules, pieces: &[(Text, Text)])
         .hint("put more lines around each placeholder"));
     };
     let written = named.iter().zip(starts).map(|((old, new), start)| {
-        write(doc, &Place { body: doc.body, hay: &hay, breaks: Breaks::Lf, start }, (old, new))
+        write(doc, &Place { body: doc.body, hay, breaks: Breaks::Lf, start }, (old, new))
     });
     written
         .reduce(joined)

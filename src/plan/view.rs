@@ -1,17 +1,26 @@
 //! A text as lines, with an index of them for each rule of equality, built when it is first asked for.
 
-use super::document::Document;
 use super::equality::{Key, indent_len, is_blank_line};
 use super::indent::Indents;
-use super::pass::Pass;
+use super::pass::{Pass, TRIM};
 use super::places::allows;
 use super::search::LineIndex;
+use super::tally;
 use crate::edit::{Breaks, Lines};
 use std::borrow::Cow;
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
 
-/// Rows whose indents are compared for one block, and as many more as the text has lines, some times over.
+/// Rows whose indents are compared for all blocks, and as many more as the text has lines, some times over.
 const COMPARED: usize = 4_000_000;
+/// Rows that stand in more places than this are looked for once, however many hunks have them.
+pub(super) const MANY: usize = 64;
+/// Bytes that are read to find the nearest places of all texts that stand nowhere, however large the text is.
+const EXPLAINED: usize = 32 << 20;
+
+/// First lines of places from 0, ascending; shared by the hunks that have them.
+pub(super) type Starts = Rc<[usize]>;
 
 /// The lines of a text and what is found out about them once for all hunks.
 #[derive(Debug)]
@@ -22,13 +31,28 @@ pub(super) struct View<'a> {
     scopes: OnceCell<Vec<usize>>,
     /// Lines in the order of their bodies.
     ordered: OnceCell<Vec<(Cow<'a, [u8]>, usize)>>,
+    /// Places of rows that have many, by pass and rows.
+    many: RefCell<HashMap<(&'static str, String), Starts>>,
+    /// Rows whose indents may still be compared.
+    to_compare: Cell<usize>,
+    /// Bytes that may still be read to explain refusals.
+    to_explain: Cell<usize>,
 }
 
 impl<'a> View<'a> {
-    /// The lines of `doc`.
-    pub(super) fn new(doc: &Document<'a>, breaks: Breaks) -> Self {
-        let lines = Lines::new(doc.body, breaks);
-        Self { lines, indexes: Default::default(), scopes: OnceCell::new(), ordered: OnceCell::new() }
+    /// The lines of `body`.
+    pub(super) fn new(body: &'a [u8], breaks: Breaks) -> Self {
+        let lines = Lines::new(body, breaks);
+        tally::count(body.len());
+        Self {
+            to_compare: Cell::new(COMPARED + 16 * lines.len()),
+            to_explain: Cell::new(EXPLAINED.max(body.len())),
+            lines,
+            indexes: Default::default(),
+            scopes: OnceCell::new(),
+            ordered: OnceCell::new(),
+            many: RefCell::default(),
+        }
     }
 
     /// The index of the lines under `key`.
@@ -41,27 +65,45 @@ impl<'a> View<'a> {
     }
 
     /// Where the rows stand one after the other under `pass`: first lines, ascending.
-    pub(super) fn places(&self, pass: &Pass, rows: &[&str]) -> Vec<usize> {
+    pub(super) fn places(&self, pass: &Pass, rows: &[&str]) -> Starts {
+        let asked = || (pass.name, rows.join("\n"));
+        if !self.many.borrow().is_empty()
+            && let Some(known) = self.many.borrow().get(&asked())
+        {
+            return Rc::clone(known);
+        }
         let keys: Vec<_> = rows.iter().map(|row| pass.key.of(row.as_bytes())).collect();
         let starts = self.index(pass.key).find(&keys);
-        match pass.indents {
-            Indents::Same | Indents::Any => starts,
-            indents => self.with_indents(indents, rows, starts),
+        let many = starts.len() > MANY;
+        let starts: Starts = match pass.indents {
+            Indents::Same | Indents::Any => starts.into(),
+            indents => self.with_indents(indents, rows, starts).into(),
+        };
+        if many {
+            self.many.borrow_mut().insert(asked(), Rc::clone(&starts));
         }
+        starts
     }
 
     /// Where the bodies of the rows stand: the places of the loosest pass.
-    pub(super) fn body_places(&self, rows: &[&str]) -> Vec<usize> {
-        let keys: Vec<_> = rows.iter().map(|row| Key::Body.of(row.as_bytes())).collect();
-        self.index(Key::Body).find(&keys)
+    pub(super) fn body_places(&self, rows: &[&str]) -> Starts {
+        self.places(&TRIM, rows)
+    }
+
+    /// Whether the whole text may be read once more to explain a refusal.
+    pub(super) fn may_explain(&self) -> bool {
+        let left = self.to_explain.get().checked_sub(self.lines.bytes().len());
+        self.to_explain.set(left.unwrap_or(0));
+        left.is_some()
     }
 
     /// The places whose indents the pass allows. Where there is too much to compare, all: there are many, and they are
     /// refused as such.
     fn with_indents(&self, indents: Indents, rows: &[&str], starts: Vec<usize>) -> Vec<usize> {
-        if starts.len().saturating_mul(rows.len()) > COMPARED + 16 * self.lines.len() {
+        let Some(left) = self.to_compare.get().checked_sub(starts.len().saturating_mul(rows.len())) else {
             return starts;
-        }
+        };
+        tally::count(self.to_compare.replace(left) - left);
         let fits = |start: &usize| {
             let file = (*start..start + rows.len()).map(|line| self.lines.text(line));
             allows(indents, rows, file)
@@ -129,8 +171,7 @@ mod tests {
     proptest! {
         #[test]
         fn scopes_end_at_the_next_line_no_deeper(text in "( {0,4}a?\n){0,12}") {
-            let doc = Document::new(text.as_bytes()).expect("text");
-            let view = View::new(&doc, Breaks::Lf);
+            let view = View::new(text.as_bytes(), Breaks::Lf);
             for line in 0..view.lines.len() {
                 prop_assert_eq!(view.scope_end(line), by_hand(&view.lines, line));
             }
@@ -139,8 +180,7 @@ mod tests {
 
     #[test]
     fn prefixes_are_found_in_order() {
-        let doc = Document::new(b"beta(x)\n  be\nalpha\n  beta(y)\n").expect("text");
-        let view = View::new(&doc, Breaks::Lf);
+        let view = View::new(b"beta(x)\n  be\nalpha\n  beta(y)\n", Breaks::Lf);
         assert_eq!(view.starting_with(b"beta("), [0, 3]);
         assert!(view.starting_with(b"gamma").is_empty());
     }

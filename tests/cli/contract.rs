@@ -55,6 +55,8 @@ struct Hunk {
     old_lines: [usize; 2],
     new_lines: [usize; 2],
     notes: Vec<String>,
+    twins: Vec<usize>,
+    twins_total: usize,
 }
 
 #[derive(Deserialize)]
@@ -187,6 +189,7 @@ fn applied() {
     assert_eq!(a.old_hash, Some(blake3::hash(b"one\ntwo\n").to_hex().to_string()));
     let lines: Vec<_> = a.hunks.iter().map(|h| (h.entry, h.hunk, h.old_lines, h.new_lines)).collect();
     assert_eq!(lines, [(1, 1, [1, 1], [1, 1]), (1, 2, [2, 2], [2, 2])]);
+    assert_eq!((a.hunks[0].twins.len(), a.hunks[0].twins_total), (0, 0));
     assert_eq!((&*a.hunks[0].pass, &a.hunks[1].notes[..]), ("exact", &["empty-line-left".to_owned()][..]));
     assert_eq!((a.added, a.removed), (2, 2));
     let stats = &object.stats;
