@@ -1,5 +1,7 @@
 //! The commands as functions: `apply`, `check` and `recover`, each returning a [`Report`], none printing anything.
 
+mod seen;
+
 use crate::diff::Contents;
 use crate::disk::{Folders, OsDisk};
 use crate::edit::{BatchPath, ChangeSet, Code, Format, RelPath, WarningCode};
@@ -18,6 +20,7 @@ use crate::transaction::{
     TreeState, pending, recover as recover_all,
 };
 use crate::workspace::{Past, Workspace};
+use seen::Seen;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -220,7 +223,7 @@ pub(crate) struct Run<'a> {
     workspace: &'a Workspace,
     options: &'a Options,
     folders: Folders<OsDisk>,
-    rules: Box<dyn plan::PathRules>,
+    rules: Box<dyn plan::PathRules + 'a>,
     past: Past,
     contents: Option<Contents>,
 }
@@ -228,6 +231,11 @@ pub(crate) struct Run<'a> {
 impl<'a> Run<'a> {
     pub(crate) fn new(workspace: &'a Workspace, options: &'a Options) -> Result<Self, Error> {
         let rules = workspace.rules(options.base.as_deref())?;
+        // Whoever names a base says what the author has seen.
+        let rules = match options.base {
+            Some(_) => rules,
+            None => Box::new(Seen::new(workspace, rules)),
+        };
         let contents = (options.diff == Diff::Make).then(|| Contents::new(workspace.naming()));
         let past = workspace.past();
         Ok(Self { workspace, options, folders: workspace.folders()?, rules, past, contents })

@@ -34,10 +34,12 @@ pub fn read(workspace: &Workspace, asked: &[BString]) -> LookReport<FileShown> {
         let limit = snapshots.as_ref().map_or(0, Snapshots::most);
         match read_one(&place, asked.as_ref(), most, limit) {
             Ok((path, bytes, excerpt)) => {
-                let _ = snapshots
-                    .as_ref()
-                    .zip(bytes)
-                    .map(|(store, bytes)| store.remember(&path, &excerpt.hash, &bytes));
+                let _ = snapshots.as_ref().map(|store| {
+                    if let Some(bytes) = bytes {
+                        store.remember(&path, &excerpt.hash, &bytes)?;
+                    }
+                    store.note_shown(&path, &excerpt.hash)
+                });
                 most -= excerpt.rows.len();
                 report.truncated |= excerpt.left.is_some();
                 let name = place.name(&path);

@@ -148,16 +148,24 @@ impl Workspace {
 
     /// The snapshot store, made when missing, bounded as git's configuration says.
     pub(crate) fn snapshots(&self) -> Result<Snapshots<OsDisk>, Error> {
-        let most = self.repo.as_ref().and_then(|repo| repo.config_number("patchmany.snapshotSize"));
         let dir = self.store()?.folder(SNAPSHOTS.into()).map_err(Error::io("open the snapshot store"))?;
-        Ok(Snapshots::new(OsDisk, dir, most.unwrap_or(MOST_KEPT)))
+        Ok(Snapshots::new(OsDisk, dir, self.most_kept()))
+    }
+
+    /// The snapshot store if there is one; nothing is made.
+    pub(crate) fn existing_snapshots(&self) -> Option<Snapshots<OsDisk>> {
+        let dir = self.existing_store().ok()??.existing_folder(SNAPSHOTS.into()).ok()??;
+        Some(Snapshots::new(OsDisk, dir, self.most_kept()))
+    }
+
+    fn most_kept(&self) -> u64 {
+        let asked = self.repo.as_ref().and_then(|repo| repo.config_number("patchmany.snapshotSize"));
+        asked.unwrap_or(MOST_KEPT)
     }
 
     /// What is known of earlier versions; nothing is made, and what cannot be read is not known.
     pub(crate) fn past(&self) -> Past {
-        let dir = self.existing_store().ok().flatten().map(|store| store.existing_folder(SNAPSHOTS.into()));
-        let snapshots = dir.and_then(|dir| Some(Snapshots::new(OsDisk, dir.ok()??, 0)));
-        Past { snapshots, repo: self.repo.clone() }
+        Past { snapshots: self.existing_snapshots(), repo: self.repo.clone() }
     }
 
     fn user_state(&self) -> Result<PathBuf, Error> {

@@ -7,11 +7,19 @@
 use crate::disk::{Disk, Kind};
 use crate::edit::{Hash, RelPath, Tag, WeakTag};
 use crate::plan::Known;
-use bstr::{BStr, BString};
+use bstr::{BStr, BString, ByteSlice};
 use std::io;
 
 /// Bytes that are kept by default.
 pub const MOST_KEPT: u64 = 64 * 1024 * 1024;
+
+/// How the names of notes begin; no hash does.
+const SHOWN: &[u8] = b"shown-";
+
+/// The note of which version of `path` was shown last.
+fn note_name(path: &RelPath) -> BString {
+    [SHOWN, Hash::of(path.as_bstr()).to_string().as_bytes()].concat().into()
+}
 
 /// Versions of files in one folder of the state directory.
 #[derive(Debug)]
@@ -44,7 +52,8 @@ impl<D: Disk> Snapshots<D> {
         }
         let name = BString::from(format!("{hash}{}", suffix(path)));
         let mut kept = self.versions()?;
-        if kept.last().is_some_and(|last| last.name == name && last.size == size) {
+        let newest = kept.iter().rfind(|version| !version.name.starts_with(SHOWN));
+        if newest.is_some_and(|newest| newest.name == name && newest.size == size) {
             return Ok(());
         }
         // Taken away and made again it is the newest, and whole.
@@ -62,6 +71,28 @@ impl<D: Disk> Snapshots<D> {
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(()),
             created => created,
         }
+    }
+
+    /// Notes that `hash` is the version of `path` that was shown last. Such notes go with age as versions do.
+    ///
+    /// # Errors
+    /// Those of the disk. Nothing depends on the note being kept.
+    pub fn note_shown(&self, path: &RelPath, hash: &Hash) -> io::Result<()> {
+        if self.most == 0 || self.showed_last(path, hash) {
+            return Ok(());
+        }
+        let name = note_name(path);
+        match self.disk.remove(&self.dir, name.as_ref()) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
+            _ => {}
+        }
+        self.disk.create(&self.dir, name.as_ref(), hash.to_string().as_bytes(), 0o600)
+    }
+
+    /// Whether `hash` is the version of `path` that was shown last, as far as that is known.
+    pub fn showed_last(&self, path: &RelPath, hash: &Hash) -> bool {
+        let noted = self.disk.read(&self.dir, note_name(path).as_ref());
+        noted.is_ok_and(|(noted, _)| noted == hash.to_string().as_bytes())
     }
 
     /// The version that `tag` names.
@@ -201,6 +232,17 @@ mod tests {
         assert_eq!(["aaaa", "bbbb", "cccc"].map(|text| folder.knows(text)), [true, false, true]);
         folder.remember("more than ten bytes");
         assert!(folder.knows("cccc") && !folder.knows("more than ten bytes"));
+    }
+
+    #[test]
+    fn the_last_version_shown_is_known_by_path() {
+        let folder = folder(100_000);
+        let (path, other) = (RelPath::new("a/b").expect("a path"), RelPath::new("a/c").expect("a path"));
+        let showed = |path: &RelPath, text: &str| folder.store.showed_last(path, &Hash::of(text.as_bytes()));
+        for text in ["one", "two", "two"] {
+            folder.store.note_shown(&path, &Hash::of(text.as_bytes())).expect("noted");
+        }
+        assert!(showed(&path, "two") && !showed(&path, "one") && !showed(&other, "two"));
     }
 
     #[test]

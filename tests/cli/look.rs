@@ -120,6 +120,7 @@ fn remembered(state: &std::path::Path) -> Vec<(String, u32)> {
     use std::os::unix::fs::PermissionsExt;
     let entries = std::fs::read_dir(state.join("snapshots")).into_iter().flatten().map(Result::unwrap);
     let mut all: Vec<_> = entries
+        .filter(|e| !e.file_name().to_string_lossy().starts_with("shown-"))
         .map(|e| {
             (std::fs::read_to_string(e.path()).unwrap(), e.metadata().unwrap().permissions().mode() & 0o777)
         })

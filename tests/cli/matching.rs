@@ -1,4 +1,4 @@
-//! The options that say how old text is found: `--base`, `--match`, `--skip-applied`.
+//! The options that say how old text is found: `--base`, `--match`, `--skip-applied`; and what is told of it.
 
 use crate::support::TestRepo;
 
@@ -25,6 +25,53 @@ fn the_base_is_looked_up_in_the_tree() {
     check(&repo, &[], EDIT, 1, once);
     check(&repo, &["--base", "nowhere"], EDIT, 2, once);
     check(&repo, &["--base", "HEAD~1"], EDIT, 0, "y\nx\n  go two\n");
+}
+
+#[test]
+fn a_base_is_not_asked_about_what_the_author_has_seen() {
+    let (twice, once) = ("go one\nx\n  go one\n", "y\nx\n  go one\n");
+    let repo = TestRepo::new(&[("f", twice), ("g", "-\n")]);
+    repo.write("f", once);
+    check(&repo, &[], EDIT, 1, once);
+    // Another file says nothing, nor does what was shown before something else was.
+    repo.run(&["read", "g"], "");
+    check(&repo, &[], EDIT, 1, once);
+    repo.run(&["read", "f"], "");
+    repo.write("f", twice);
+    repo.run(&["read", "f"], "");
+    repo.write("f", once);
+    check(&repo, &[], EDIT, 1, once);
+    repo.run(&["read", "f"], "");
+    check(&repo, &["--base", "HEAD"], EDIT, 1, once);
+    check(&repo, &[], EDIT, 0, "y\nx\n  go two\n");
+}
+
+#[test]
+fn a_base_is_not_asked_about_what_the_last_operation_wrote() {
+    let twice = "go one\nx\n  go one\n";
+    let first = r#"{"path":"f","old":"go one\nx","new":"y\nx"}"#;
+    let once = "y\nx\n  go one\n";
+    let repo = TestRepo::new(&[("f", twice)]);
+    check(&repo, &[], first, 0, once);
+    repo.write("f", format!("{once}more\n"));
+    check(&repo, &[], EDIT, 1, &format!("{once}more\n"));
+    repo.write("f", once);
+    check(&repo, &[], EDIT, 0, "y\nx\n  go two\n");
+}
+
+#[test]
+fn equal_places_that_were_not_chosen_are_told() {
+    let repo = TestRepo::new(&[("f", "fn a\n  x = 1\nfn b\n  x = 1\n  x = 1\n")]);
+    let batch = r#"[{"path":"f","diff":"@@ fn a\n-  x = 1\n+  x = 2\n"}]"#;
+    let ran = repo.run(&["check", "--json"], batch);
+    let hunk = &ran.json()["files"][0]["hunks"][0];
+    assert_eq!((&hunk["twins"], &hunk["twins_total"]), (&serde_json::json!([4, 5]), &2.into()));
+    assert_eq!(hunk["notes"], serde_json::json!(["twins"]));
+    let err = repo.run(&["check"], batch).err;
+    assert!(
+        err.contains("twins: entry 1, hunk 1: line 2 was chosen; equal lines stand at 4, 5 too"),
+        "{err}"
+    );
 }
 
 #[test]
