@@ -9,6 +9,7 @@ use patchmany::input;
 use patchmany::plan::{
     self, LastLink, NoPlan, Plan, PlannedFile, Refusal, Resolved, Sink, SinkFull, Source, Target,
 };
+use patchmany::report::ErrorReport;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -84,7 +85,9 @@ impl Memory {
             strip: None,
             exists: &|_| false,
         };
-        let batch = input::parse(batch.to_string().as_bytes(), &options).unwrap();
+        // A batch that is no JSON is told as a string.
+        let text = batch.as_str().map_or_else(|| batch.to_string(), str::to_owned);
+        let batch = input::parse(text.as_bytes(), &options).unwrap();
         let sink = Collected::default();
         let plan = plan::plan(&batch, self, &plan::Options::default(), &(&sink, shown))?;
         let mut after = self.clone();
@@ -281,6 +284,22 @@ proptest! {
     }
 
     #[test]
+    fn no_refusal_is_longer_than_four_kilobytes(word in "[a-z]{3}[\\x01-\\x08\"\\\\é“\u{1f600}a]{0,300}", n in 1usize..300) {
+        for (code, text, entry) in refused_with(&word, n) {
+            let files = Memory([(RelPath::new("f").unwrap(), text.into_bytes())].into());
+            let refusals = match files.apply(&entry) {
+                Err(NoPlan::Refused { refusals, .. }) => refusals,
+                other => panic!("{code} {other:?}"),
+            };
+            prop_assert_eq!(refusals[0].code, code, "{:?}", refusals);
+            for refusal in &refusals {
+                let json = serde_json::to_string(&ErrorReport::from(refusal)).unwrap();
+                prop_assert!(json.len() < 4096, "{} bytes: {}", json.len(), json);
+            }
+        }
+    }
+
+    #[test]
     fn threads_make_no_difference(jobs in jobs(prop_oneof![9 => what(), 1 => Just(What::Absent)])) {
         let (before, batch) = (memory(&jobs), batch(&jobs));
         let runs = [1, 2, 8].map(|threads| {
@@ -308,6 +327,41 @@ proptest! {
             (one, other) => prop_assert!(false, "{one:?}\n{other:?}"),
         }
     }
+}
+
+/// A batch for a file of lines with `word`, and the code that it is refused with; `n` makes it longer.
+fn refused_with(word: &str, n: usize) -> Vec<(Code, String, Value)> {
+    let lines = |make: &dyn Fn(usize) -> String| (0..n).map(|k| make(k) + "\n").collect::<String>();
+    let plain = lines(&|k| format!("{k} {word}"));
+    let equal = lines(&|_| format!("  {word}")).repeat(2);
+    let edit = |old: &str, new: &str| json!({"path": "f", "old_string": old, "new_string": new});
+    let diff = |diff: String| json!({"path": "f", "diff": diff});
+    let swap = |tag: &str, line: usize| Value::from(format!("[f#{tag}]\nSWAP {line}.={line}:\n+x\n"));
+    let tag = |text: &str| patchmany::edit::Hash::of(text.as_bytes()).tag().to_string();
+    let uneven = lines(&|k| format!("{}a{k} {word}", " ".repeat(1 + k % 3)));
+    let flat = lines(&|k| format!("a{k} {word}"));
+    vec![
+        (Code::NoMatch, plain.clone(), edit(&lines(&|k| format!("{k} other {word}")), "x")),
+        (Code::NoMatch, plain.clone(), edit(&plain.to_uppercase().repeat(2), "x")),
+        (Code::Ambiguous, equal.clone(), edit(&format!("  {word}\n"), &plain)),
+        (Code::Ambiguous, equal.clone(), diff(format!("@@\n-{word}\n+x\n"))),
+        (Code::AnchorNotFound, plain.clone(), diff(format!("@@ nowhere {word}\n-0 {word}\n+x\n"))),
+        (
+            Code::IndentUncertain,
+            format!("    z\n{uneven}"),
+            edit(&format!("z\n{flat}"), &format!("z\n  new {word}\n{flat}")),
+        ),
+        (
+            Code::LowEvidence,
+            format!("\t{}\n", "{}".repeat(n)),
+            diff(format!("@@\n-  {}\n+x {word}\n", "{}".repeat(n))),
+        ),
+        (Code::AlreadyApplied, plain.clone(), edit("gone\n", &plain)),
+        (Code::Overlap, plain.clone(), diff(format!("@@\n-0 {word}\n+x\n@@\n-0 {word}\n+y\n"))),
+        (Code::Range, plain.clone(), swap(&tag(&plain), n + 1)),
+        (Code::Stale, plain.clone(), swap("12345678", 1)),
+        (Code::NotText, format!("{plain}\0"), edit(&plain, "x")),
+    ]
 }
 
 /// The refused paths with their codes, sorted.

@@ -2,7 +2,7 @@
 
 use super::block::{Block, Ending, Run};
 use super::document::Document;
-use super::evidence::word_characters;
+use super::evidence::{FEW, word_characters};
 use super::ladder::climb;
 use super::outcome::Twins;
 use super::pass::{EXACT, Ladder};
@@ -11,6 +11,7 @@ use super::search::substrings;
 use super::step::Located;
 use super::view::{Starts, View};
 use crate::edit::Breaks;
+use bstr::ByteSlice;
 
 /// What to do with a hunk that has been applied before.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -45,12 +46,16 @@ pub(super) fn block<'a>(
 
 /// The text `new` where it stands, in one place; it may start and end inside a line.
 pub(super) fn text(doc: &Document<'_>, new: &str) -> Option<Located> {
-    if word_characters(&[new]) == 0 {
+    // A few letters stand anywhere.
+    if word_characters(&[new]) < FEW {
         return None;
     }
     let hay = doc.hay(Breaks::Lf);
     let hits = substrings(&hay.text, new.as_bytes(), 1);
     let start = *hits.starts.first().filter(|_| hits.total == 1)?;
+    if cuts_word(&hay.text, start) || cuts_word(&hay.text, start + new.len()) {
+        return None;
+    }
     let line = memchr::memchr_iter(b'\n', &hay.text[..start]).count();
     let count = new.lines().count();
     Some(Located {
@@ -66,4 +71,10 @@ pub(super) fn text(doc: &Document<'_>, new: &str) -> Option<Located> {
         twins: Twins::default(),
         bares_end: false,
     })
+}
+
+/// Whether `at` lies inside a word.
+fn cuts_word(text: &[u8], at: usize) -> bool {
+    let in_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    in_word(text[..at].chars().next_back()) && in_word(text[at..].chars().next())
 }

@@ -130,8 +130,9 @@ impl<'a> Block<'a> {
         Self {
             runs: runs.filter(|r| !(r.old.is_empty() && r.new.is_empty())).collect(),
             old: self.old[old].to_vec(),
-            new: self.new[new].to_vec(),
-            ending: if back.0 > 0 { Ending::Same } else { self.ending },
+            new: self.new[new.clone()].to_vec(),
+            // Nothing is left that the next line could be joined to.
+            ending: if back.0 > 0 || new.is_empty() { Ending::Same } else { self.ending },
             lead: self.lead + front.0,
         }
     }

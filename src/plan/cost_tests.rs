@@ -87,7 +87,7 @@ fn anchors_that_nest_deeply() {
 fn grows_with_size(of: usize, make: impl Fn(usize) -> (String, Vec<Hunk>)) {
     let steps = |n: usize| {
         let (file, hunks) = make(n);
-        let rules = Rules::new(&Options::default(), Format::Ops);
+        let rules = Rules::new(&Options::default());
         counted(|| drop(run(file.as_bytes(), &Step { hunks }, &rules)))
     };
     let (once, twice) = (steps(of), steps(2 * of));

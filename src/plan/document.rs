@@ -26,7 +26,7 @@ pub(super) struct Document<'a> {
     pub not_utf8: Option<String>,
     /// For each way to break the text into lines.
     views: [OnceCell<View<'a>>; 3],
-    hays: [OnceCell<Haystack<'a>>; 2],
+    hays: [OnceCell<Haystack<'a>>; 3],
 }
 
 impl<'a> Document<'a> {

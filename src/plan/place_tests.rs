@@ -80,6 +80,7 @@ fn outer_blank_lines_may_stand_nowhere() {
     let dropped = &["exact edge-blank-dropped"];
     check("a\nb\n", vec![lines(" a|-b|+B| ")], dropped, "a\nB\n");
     check("foo\nbar\n", vec![text("\nbar\n\n", "BAR")], dropped, "foo\nBAR\n");
+    check("one\nkey\n", vec![text(" \nkey \n", "\t")], &["trailing-ws edge-blank-dropped"], "one\n");
     check("a\n\nb\n", vec![lines(" a| |-b|+B")], &["exact"], "a\n\nB\n");
     refused("a\nb\n", vec![lines(" a| |-b|+B")], &[Code::NoMatch]);
     // A text without its blank lines is whole lines: it never starts inside one.
@@ -272,7 +273,14 @@ fn a_hunk_that_has_been_applied_is_told_or_left_out() {
         let done = run(file.as_bytes(), &Step { hunks: vec![hunk] }, &skip).expect("left out");
         assert_eq!(done.bytes, file.as_bytes());
     }
-    for (file, hunk) in [("alpha\nother\n", lines(" alpha|-beta")), ("new\nnew\n", lines("-old|+new"))] {
+    let unproven = [
+        ("alpha\nother\n", lines(" alpha|-beta")),
+        ("new\nnew\n", lines("-old|+new")),
+        // A few letters, or a part of a word, stand there by chance.
+        ("a text\n", text("gone", "x")),
+        ("renewed\n", text("gone", "new")),
+    ];
+    for (file, hunk) in unproven {
         refused(file, vec![hunk], &[Code::NoMatch]);
     }
 }
@@ -290,31 +298,120 @@ fn any_row() -> impl Strategy<Value = Row> {
     })
 }
 
-fn body(line: &str) -> Vec<u8> {
-    Key::Body.of(line.as_bytes()).into_owned()
+fn key(pass: &str, line: &str) -> Vec<u8> {
+    let key = match pass {
+        "exact" => Key::Bytes,
+        "trailing-ws" => Key::Trimmed,
+        "unicode" => Key::Folded,
+        _ => Key::Body,
+    };
+    key.of(line.as_bytes()).into_owned()
+}
+
+/// Lines with their terminators.
+type Lines = Vec<(String, &'static str)>;
+
+fn any_lines(most: usize) -> impl Strategy<Value = Lines> {
+    vec((any_line(), prop_oneof![Just("\n"), Just("\r\n")]), 0..most)
+}
+
+fn joined(lines: &[(String, &str)]) -> String {
+    lines.iter().map(|(line, end)| format!("{line}{end}")).collect()
+}
+
+/// The lines that `placed` replaced are equal to `old` under its pass; all bytes before and after them are in `after`.
+fn check_lines(
+    lines: &Lines,
+    old: &[&str],
+    placed: &super::PlacedHunk,
+    after: &[u8],
+) -> Result<(), TestCaseError> {
+    let (first, last) = (placed.old_lines.first - 1, placed.old_lines.last);
+    let of = |line: &str| key(placed.pass, line);
+    let stands: Vec<Vec<u8>> = lines[first..last].iter().map(|(line, _)| of(line)).collect();
+    let old: Vec<Vec<u8>> = old.iter().map(|row| of(row)).collect();
+    let dropped = placed.notes.contains(&WarningCode::EdgeBlankDropped);
+    prop_assert!(stands == old || dropped && old.windows(stands.len()).any(|part| part == stands));
+    let (head, tail) = (joined(&lines[..first]), joined(&lines[last..]));
+    prop_assert!(after.len() >= head.len() + tail.len());
+    prop_assert!(after.starts_with(head.as_bytes()) && after.ends_with(tail.as_bytes()));
+    Ok(())
+}
+
+/// A part of a text that a batch might name: as it stands, or spelled a little differently.
+fn respelled(file: &str, from: usize, len: usize, how: u8) -> String {
+    let text = file.replace("\r\n", "\n");
+    let part: String = text.chars().skip(from % text.chars().count().max(1)).take(len).collect();
+    match how {
+        0 | 1 => part,
+        2 => part.lines().map(|line| format!("{} \n", line.trim_end())).collect(),
+        3 => part.lines().map(|line| format!("{}\n", line.trim_start())).collect(),
+        4 => part.replace(['“', '”'], "\"").replace("e\u{301}", "é"),
+        _ => format!("{part}x"),
+    }
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(3000))]
 
-    /// No panic; what is accepted stands there under the loosest equality, and all bytes outside its lines stay.
+    /// No panic; what is accepted stands there under its pass, and all bytes outside its lines stay.
     #[test]
     fn an_accepted_hunk_replaces_lines_equal_to_its_old_text(
-        lines in vec((any_line(), prop_oneof![Just("\n"), Just("\r\n")]), 0..12),
+        lines in any_lines(12),
         rows in vec(any_row(), 1..5),
     ) {
-        let file: String = lines.iter().map(|(line, end)| format!("{line}{end}")).collect();
         let hunk = LineHunk { rows, ..LineHunk::default() };
-        let old: Vec<Vec<u8>> = hunk.old_rows().map(|row| body(row)).collect();
-        let Ok(done) = place(&file, vec![super::place_tests::hunk(Locator::Lines(hunk))]) else { return Ok(()) };
+        let old: Vec<&str> = hunk.old_rows().map(|row| row.as_str()).collect();
+        let Ok(done) = place(&joined(&lines), vec![super::place_tests::hunk(Locator::Lines(hunk.clone()))]) else { return Ok(()) };
+        prop_assume!(done.hunks[0].pass != "insert");
+        check_lines(&lines, &old, &done.hunks[0], &done.bytes)?;
+    }
+
+    /// A text that stands exactly once is replaced there, byte for byte but for terminators, and nothing else is
+    /// touched; one that loose passes find replaces lines equal to it.
+    #[test]
+    fn an_accepted_text_replaces_what_equals_it(
+        lines in any_lines(8),
+        (from, len, how) in (0usize..40, 1usize..20, 0u8..6),
+        new in prop_oneof![Just(String::new()), any_line(), (any_line(), any_line()).prop_map(|(a, b)| format!("{a}\n{b}\n"))],
+    ) {
+        let file = joined(&lines);
+        let old = respelled(&file, from, len, how);
+        if old.is_empty() || file.is_empty() {
+            return Ok(());
+        }
+        let Ok(done) = place(&file, vec![text(&old, &new)]) else { return Ok(()) };
         let placed = &done.hunks[0];
-        prop_assume!(placed.pass != "insert");
-        let (first, last) = (placed.old_lines.first - 1, placed.old_lines.last);
-        let stands: Vec<Vec<u8>> = lines[first..last].iter().map(|(line, _)| body(line)).collect();
-        let dropped = placed.notes.contains(&WarningCode::EdgeBlankDropped);
-        prop_assert!(stands == old || dropped && old.windows(stands.len()).any(|part| part == stands));
-        let span = |part: &[(String, &str)]| part.iter().map(|(l, e)| format!("{l}{e}")).collect::<String>();
-        prop_assert!(done.bytes.starts_with(span(&lines[..first]).as_bytes()));
-        prop_assert!(done.bytes.ends_with(span(&lines[last..]).as_bytes()));
+        if placed.pass != "exact" || placed.notes.contains(&WarningCode::EdgeBlankDropped) {
+            let rows = old.strip_suffix('\n').unwrap_or(&old);
+            return check_lines(&lines, &rows.split('\n').collect::<Vec<_>>(), placed, &done.bytes);
+        }
+        let plain = file.replace("\r\n", "\n");
+        let at = plain.find(&old).expect("it stands there");
+        prop_assert_eq!(plain.rfind(&old), Some(at), "exactly once");
+        // The offset in the file of one in the text without CR: the longest beginning that reads so.
+        let back = |end: usize| {
+            let fits = |at: &usize| file.is_char_boundary(*at) && file[..*at].replace("\r\n", "\n").len() == end && !file[..*at].ends_with('\r');
+            (0..=file.len()).find(fits).expect("every offset is one of the file")
+        };
+        let (head, tail) = (&file[..back(at)], &file[back(at + old.len())..]);
+        let after = String::from_utf8(done.bytes.clone()).expect("text stays text");
+        prop_assert!(after.len() >= head.len() + tail.len() && after.starts_with(head) && after.ends_with(tail), "{:?}", after);
+        let middle = after[head.len()..after.len() - tail.len()].replace("\r\n", "\n");
+        prop_assert_eq!(middle, new.replace("\r\n", "\n"));
+    }
+
+    /// All places means all that a plain replacement finds.
+    #[test]
+    fn all_places_of_a_text_are_replaced(lines in any_lines(8), (from, len) in (0usize..40, 1usize..6), new in any_line()) {
+        let file = joined(&lines);
+        let old = respelled(&file, from, len, 0);
+        if old.is_empty() {
+            return Ok(());
+        }
+        let all = Hunk { occurrence: Occurrence::All, ..text(&old, &new) };
+        let done = place(&file, vec![all]).expect("it stands there");
+        let plain = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace("\r\n", "\n");
+        prop_assert_eq!(plain(&done.bytes), plain(file.as_bytes()).replace(&old, &new));
     }
 }

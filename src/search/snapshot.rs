@@ -7,7 +7,7 @@
 use crate::disk::{Disk, Kind};
 use crate::edit::{Hash, RelPath, Tag, WeakTag};
 use crate::plan::Known;
-use bstr::{BStr, BString, ByteSlice};
+use bstr::{BStr, BString};
 use std::io;
 
 /// Bytes that are kept by default.
