@@ -6,6 +6,7 @@ import shutil
 import struct
 import subprocess
 import tempfile
+import time
 
 import errors
 import kills
@@ -20,6 +21,15 @@ OPTIONS = {"ext4": "loop", "xfs": "loop,nouuid", "btrfs": "loop"}
 
 def run(*command):
     subprocess.run([str(part) for part in command], check=True, capture_output=True)
+
+
+def unmount(place):
+    """The processes of a killed run may still be on their way out."""
+    for _ in range(100):
+        if subprocess.run(["umount", str(place)], capture_output=True).returncode == 0:
+            return
+        time.sleep(0.1)
+    run("umount", "-l", place)
 
 
 def can(kind):
@@ -45,7 +55,7 @@ class Mount:
         return self.where
 
     def __exit__(self, *_):
-        run("umount", self.where)
+        unmount(self.where)
 
 
 def image_of(bench, kind, folder):
@@ -63,14 +73,14 @@ def cut(kind, how, place, image, spare):
     """Power goes; the image that is left."""
     if how == "copied":
         run("cp", "--sparse=always", image, spare)
-        run("umount", place)
+        unmount(place)
         return spare
     folder = os.open(place, os.O_RDONLY)
     try:
         fcntl.ioctl(folder, FS_IOC_SHUTDOWN, struct.pack("I", CUTS[how]))
     finally:
         os.close(folder)
-    run("umount", place)
+    unmount(place)
     return image
 
 
@@ -168,7 +178,7 @@ def fails(bench, image, place, small, spare):
     done = bench.run(copy, bench.apply(copy))
     tree, wrong = errors.told(done)
     promised = errors.SIDES.get(tree)
-    subprocess.run(["umount", str(place)], capture_output=True)
+    unmount(place)
     run("mount", "-o", "remount,size=96m", small)
     with Mount(image, "ext4", place):
         recovered = bench.recover(copy)
@@ -248,7 +258,7 @@ def on(bench, options, kind, case, folder):
 
         return each(options, row, spread(calls, 15 if options.quick else 80), judge)
     finally:
-        run("umount", place)
+        unmount(place)
 
 
 def rows(bench, options):

@@ -37,6 +37,9 @@ enum Phase {
     Committed,
 }
 
+/// A file with what it was, by slot.
+type Expected = HashMap<BString, (Vec<u8>, Stat)>;
+
 /// A simulated disk with a flaw.
 #[derive(Clone, Debug)]
 pub(super) struct Flawed {
@@ -45,7 +48,7 @@ pub(super) struct Flawed {
     flaw: Flaw,
     phase: Arc<Mutex<Phase>>,
     /// What stood at the path of each slot just before its exchange.
-    expected: Arc<Mutex<HashMap<BString, (Vec<u8>, Stat)>>>,
+    expected: Arc<Mutex<Expected>>,
 }
 
 impl Flawed {
