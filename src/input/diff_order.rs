@@ -18,7 +18,7 @@ pub(super) fn arrange(operations: Vec<FileOperation>) -> Vec<FileOperation> {
     order.into_iter().flat_map(|unit| units[unit].at.clone()).filter_map(|at| slots[at].take()).collect()
 }
 
-/// Neighbouring operations on one path.
+/// An operation on a path, with those behind it that fill the same path.
 struct Unit {
     at: std::ops::Range<usize>,
     path: BString,
@@ -32,7 +32,9 @@ fn units(operations: &[FileOperation]) -> Vec<Unit> {
     let mut units: Vec<Unit> = Vec::new();
     for (at, operation) in operations.iter().enumerate() {
         let path = &operation.path.written;
-        if units.last().is_none_or(|unit| unit.path != *path) {
+        // Only to fill what was deleted or made goes with it.
+        let fills = matches!(operation.action, Action::Create { .. } | Action::Modify { .. });
+        if !fills || units.last().is_none_or(|unit| unit.path != *path) {
             units.push(Unit { at: at..at, path: path.clone(), made: None, is_removed: false });
         }
         let Some(unit) = units.last_mut() else { continue };
@@ -48,17 +50,21 @@ fn units(operations: &[FileOperation]) -> Vec<Unit> {
     units
 }
 
-/// Cuts the units where a name comes again: what is done to one name in turn stays in turn.
+/// Cuts the units where a name is changed that was changed or made before: what is done to one name in turn stays in
+/// turn.
 fn runs(units: &[Unit]) -> Vec<std::ops::Range<usize>> {
-    let (mut runs, mut start, mut seen) = (Vec::new(), 0, HashSet::new());
+    let (mut runs, mut start) = (Vec::new(), 0);
+    let (mut changed, mut made) = (HashSet::new(), HashSet::new());
     for (at, unit) in units.iter().enumerate() {
-        let mut names = std::iter::once(&unit.path).chain(unit.made.as_ref().filter(|to| **to != unit.path));
-        if !names.clone().all(|name| !seen.contains(name)) {
+        let again = changed.contains(&unit.path) || made.contains(&unit.path);
+        if again || unit.made.as_ref().is_some_and(|name| made.contains(name)) {
             runs.push(start..at);
             start = at;
-            seen.clear();
+            changed.clear();
+            made.clear();
         }
-        seen.extend(names.by_ref());
+        changed.insert(&unit.path);
+        made.extend(&unit.made);
     }
     runs.push(start..units.len());
     runs
@@ -151,7 +157,7 @@ mod tests {
         check(&["+p/x", "p>q"], &["p>q", "+p/x"]);
         check(&["x>d", "d/y>p/e", "-p"], &["-p", "d/y>p/e", "x>d"]);
         check(&["d/y>d"], &["d/y>d"]);
-        check(&["a/x>b", "b>a"], &["b>a", "a/x>b"]);
+        check(&["b>a", "a/x>b"], &["a/x>b", "b>a"]);
     }
 
     #[test]

@@ -62,6 +62,13 @@ impl<'a> Document<'a> {
         self.not_utf8.is_none()
     }
 
+    /// Whether some lines end with LF and some with CRLF.
+    pub(super) fn is_mixed(&self) -> bool {
+        let has_cr = |at: usize| at > 0 && self.body[at - 1] == b'\r';
+        let mut ends = memchr::memchr_iter(b'\n', self.body).map(has_cr);
+        ends.next().is_some_and(|first| ends.any(|other| other != first))
+    }
+
     /// The ways to break the text into lines, in the order they are tried.
     pub(super) fn breaks(&self, loosest: Breaks) -> &'static [Breaks] {
         if loosest == Breaks::Lf {

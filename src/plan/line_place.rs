@@ -15,7 +15,7 @@ use super::places::{Places, by_luck};
 use super::rules::Rules;
 use super::step::Located;
 use super::view::View;
-use crate::edit::{Breaks, Code, LineHunk, Occurrence, Row, Text, WarningCode};
+use crate::edit::{Breaks, Closeness, Code, LineHunk, Occurrence, Row, Text, WarningCode};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -30,9 +30,14 @@ pub(super) fn locate(
         return Vec::new();
     }
     let rules = &rules.of_hunks(hunks);
-    if hunks.iter().copied().any(tells_cr) {
-        return with_cr(doc, rules, hunks);
+    if tells_ends(doc, hunks) {
+        return with_ends(doc, rules, hunks);
     }
+    with_any_ends(doc, rules, hunks)
+}
+
+/// Places hunks whatever their lines end with.
+fn with_any_ends(doc: &Document<'_>, rules: &Rules, hunks: &[&LineHunk]) -> Vec<Result<Located, Refusal>> {
     let mut first: Option<Vec<Result<Located, Refusal>>> = None;
     for &breaks in doc.breaks(rules.breaks) {
         let search = Search { doc, view: doc.view(breaks), rules, regions: RefCell::default() };
@@ -45,21 +50,27 @@ pub(super) fn locate(
     first.unwrap_or_default()
 }
 
-/// Whether a row ends with CR: the hunk tells what its lines end with.
+/// Whether the hunks tell what their lines end with: by a CR, or by none where the file has lines of both kinds.
+fn tells_ends(doc: &Document<'_>, hunks: &[&LineHunk]) -> bool {
+    let exact = |hunk: &&LineHunk| hunk.closeness == Closeness::Exact && hunk.old_rows().next().is_some();
+    hunks.iter().copied().any(tells_cr) || (hunks.iter().any(exact) && doc.is_mixed())
+}
+
+/// Whether a row ends with CR.
 fn tells_cr(hunk: &LineHunk) -> bool {
     hunk.rows.iter().any(|row| row.text().ends_with('\r'))
 }
 
 /// Places hunks that tell what their lines end with: as they stand; else, where that is CRLF for all lines of a hunk, as
 /// every other hunk, and the file keeps its terminators.
-fn with_cr(doc: &Document<'_>, rules: &Rules, hunks: &[&LineHunk]) -> Vec<Result<Located, Refusal>> {
+fn with_ends(doc: &Document<'_>, rules: &Rules, hunks: &[&LineHunk]) -> Vec<Result<Located, Refusal>> {
     let search = Search { doc, view: doc.view(Breaks::BareLf), rules, regions: RefCell::default() };
     let found = search.run(hunks);
     if found.iter().all(Result::is_ok) {
         return found;
     }
     let plain: Option<Vec<LineHunk>> = hunks.iter().map(|hunk| without_cr(hunk)).collect();
-    plain.map_or(found, |plain| locate(doc, rules, &plain.iter().collect::<Vec<_>>()))
+    plain.map_or(found, |plain| with_any_ends(doc, rules, &plain.iter().collect::<Vec<_>>()))
 }
 
 /// The hunk without the CR that all its lines end with, but for one without terminator; itself where no line does.

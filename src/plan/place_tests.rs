@@ -92,7 +92,8 @@ fn rows_that_tell_their_terminators_are_taken_at_their_word() {
     check("a\r\nb\r\nc\n", vec![lines(" a\r|-b\r|+B\r|+B2| c")], &["exact"], "a\r\nB\r\nB2\nc\n");
     check("a\nb\n", vec![lines("-a|+a\r| b")], &["exact"], "a\r\nb\n");
     check("a\nb\n", vec![lines(" a\r|-b\r|+B\r")], &["exact"], "a\nB\n");
-    refused("a\r\nb\r\n", vec![lines("-a|+a\r| b\r")], &[Code::NoMatch]);
+    refused("a\r\nb\r\n", vec![lines("-a|+a\r| b\r")], &[Code::AlreadyApplied]);
+    refused("a\nb\n", vec![lines("-a\r|+a| b\r")], &[Code::NoMatch]);
     refused("a\r\n", vec![lines("-a\r\r|+b\r\r")], &[Code::NoMatch]);
 }
 

@@ -115,14 +115,14 @@ fn versions_come_from_head_and_index_too() {
     let repo = TestRepo::new(&[("f", OLD)]);
     repo.write("f", "staged\ntoo\n");
     repo.git(&["add", "f"]);
-    repo.write("f", &format!("{OLD}seven\n"));
+    repo.write("f", format!("{OLD}seven\n"));
     let code = recover(&repo, &format!("[f#{}]\nDEL 1\n", tag(OLD))).code;
     assert_eq!((code, &*repo.read("f")), (0, &*format!("{}seven\n", &OLD[4..])));
     repo.write("f", "new\nstaged\ntoo\n");
     let code = recover(&repo, &format!("[f#{}]\nDEL 2\n", tag("staged\ntoo\n"))).code;
     assert_eq!((code, &*repo.read("f")), (0, "new\nstaged\n"));
     // Git keeps LF where the file had CRLF.
-    repo.write("f", &format!("zero\r\n{}", OLD.replace('\n', "\r\n")));
+    repo.write("f", format!("zero\r\n{}", OLD.replace('\n', "\r\n")));
     let ran = recover(&repo, &format!("[f#{}]\nDEL 2.=6\n", tag(&OLD.replace('\n', "\r\n"))));
     assert_eq!((ran.code, &*repo.read("f")), (0, "zero\r\none\r\n"));
 }
