@@ -21,7 +21,8 @@ pub mod schema;
 mod tests;
 
 use crate::edit::{
-    Action, BatchPath, ChangeSet, FileOperation, Format, Occurrence, Origin, PathBase, Precondition, Step,
+    Action, BatchPath, ChangeSet, Closeness, FileOperation, Format, Locator, Occurrence, Origin, PathBase,
+    Precondition, Step,
 };
 use crate::input;
 use bstr::{BString, ByteSlice};
@@ -180,7 +181,13 @@ fn without_origins(operation: &FileOperation) -> FileOperation {
         | Action::Copy { steps, .. } => steps,
         Action::Create { .. } => &mut [],
     };
-    steps.iter_mut().flat_map(|step| &mut step.hunks).for_each(|hunk| hunk.origin = NOWHERE);
+    for hunk in steps.iter_mut().flat_map(|step| &mut step.hunks) {
+        hunk.origin = NOWHERE;
+        // How closely its rows must stand in the file belongs to the form, not to the change.
+        if let Locator::Lines(lines) = &mut hunk.locator {
+            lines.closeness = Closeness::default();
+        }
+    }
     bare
 }
 

@@ -96,12 +96,15 @@ pub(super) fn without_cr(hunk: &LineHunk) -> Option<LineHunk> {
     Some(plain)
 }
 
+/// What is below some anchors, or why nothing is.
+type Found = Result<Rc<Regions>, Refusal>;
+
 struct Search<'a, 't, 'h> {
     doc: &'a Document<'t>,
     view: &'a View<'t>,
     rules: &'a Rules,
     /// What is below anchors, by these.
-    regions: RefCell<HashMap<Vec<&'h str>, Result<Rc<Regions>, Refusal>>>,
+    regions: RefCell<HashMap<Vec<&'h str>, Found>>,
 }
 
 /// A hunk with the places it may have.
@@ -148,7 +151,7 @@ impl<'h> Search<'_, '_, 'h> {
     }
 
     /// The regions below `anchors`, found once for all hunks that have them.
-    fn regions(&self, anchors: &'h [Text]) -> Result<Rc<Regions>, Refusal> {
+    fn regions(&self, anchors: &'h [Text]) -> Found {
         let lines: Vec<&str> = anchors.iter().map(Text::as_str).collect();
         if let Some(known) = self.regions.borrow().get(&lines) {
             return known.clone();
