@@ -16,8 +16,8 @@ use crate::plan::{
 };
 use crate::report::{ErrorReport, GitReport, Mode, Outcome, Report, WarningReport, Written};
 use crate::transaction::{
-    Decide, Durability, Finished, Ground, OperationId, Pending, Recovered, RecoveryOutcome, Staging, Stop,
-    TreeState, pending, recover as recover_all,
+    Decide, Durability, Finished, Ground, OperationId, ParticipantError, Pending, Recovered, RecoveryOutcome,
+    Staging, Stop, TreeState, Unrecorded, pending, recover as recover_all,
 };
 use crate::workspace::{Past, Workspace};
 use seen::Seen;
@@ -142,7 +142,7 @@ pub fn recover(workspace: &Workspace, decide: Decide, lock_timeout: Duration) ->
         let Some(store) = workspace.existing_store()? else { return Ok(()) };
         let ground = Ground { folders: &folders, store: &store };
         let _lock = store.lock(lock_timeout)?;
-        let recovered = end_interrupted(workspace, ground, decide)?;
+        let recovered = end_interrupted(workspace, ground, decide, lock_timeout)?;
         tell_recovered(report, &recovered);
         if let Some(last) = recovered.last() {
             report.transaction = Some(last.id.to_string());
@@ -188,6 +188,7 @@ pub(crate) fn end_interrupted(
     workspace: &Workspace,
     ground: Ground<'_, OsDisk>,
     decide: Decide,
+    lock_timeout: Duration,
 ) -> Result<Vec<Recovered>, Error> {
     if let Some(repo) = workspace.repo() {
         git::remove_own_stash_lock(repo)?;
@@ -199,7 +200,8 @@ pub(crate) fn end_interrupted(
             git::remove_own_lock(repo, &id)?;
         }
     }
-    let recorder = |_: &OperationId| Some(CommitRecorder::resume(workspace.repo()?, &RelPath::root()));
+    let recorder =
+        |_: &OperationId| Some(CommitRecorder::resume(workspace.repo()?, &RelPath::root(), lock_timeout));
     Ok(recover_all(ground, decide, recorder)?)
 }
 
@@ -215,6 +217,10 @@ pub(crate) fn tell_recovered(report: &mut Report, recovered: &[Recovered]) {
         let message = format!("an earlier operation, {}, {what}", one.id);
         report.warnings.push(WarningReport { code: WarningCode::Recovered, path: None, message });
         report.warnings.extend(one.kept.iter().map(kept));
+        if let Some(cause) = &one.unrecorded {
+            let message = format!("the commit of {} is not on the branch: {cause}", one.id);
+            report.warnings.push(WarningReport { code: WarningCode::Recovered, path: None, message });
+        }
     }
 }
 
@@ -309,7 +315,8 @@ impl<'a> Run<'a> {
         let store = self.workspace.store()?;
         let ground = Ground { folders: &self.folders, store: &store };
         let _lock = store.lock(self.options.lock_timeout)?;
-        tell_recovered(report, &end_interrupted(self.workspace, ground, Decide::Carefully)?);
+        let timeout = self.options.lock_timeout;
+        tell_recovered(report, &end_interrupted(self.workspace, ground, Decide::Carefully, timeout)?);
         progress.total(batch.operations.len());
         match &self.options.record {
             Record::Stash(message) => self.stash(&batch, message.clone(), progress, report),
@@ -423,11 +430,31 @@ pub(crate) fn tell_finished(report: &mut Report, finished: Finished) {
     let mut tell = |message: String| {
         report.warnings.push(WarningReport { code: WarningCode::Recovered, path: None, message });
     };
-    if let Err(error) = finished.participant {
-        tell(format!("the files are in place, but the commit is not complete: {error}"));
-    }
     if let Err(error) = finished.clean_up {
         tell(format!("the files are in place; the next run goes on cleaning up: {error}"));
+    }
+    if let Err(error) = finished.participant {
+        report.outcome = Outcome::NeedsRecovery;
+        report.errors.push(unrecorded(error));
+    }
+}
+
+/// The files are in place, and the commit that was asked for is not on the branch: no success, and nothing to take back.
+fn unrecorded(error: Unrecorded) -> ErrorReport {
+    let told = |cause: ParticipantError, but: &str, hint: String| {
+        let message = format!("the files are in place, but {but}: {}", cause.message);
+        ErrorReport { hint: Some(hint), ..ErrorReport::new(cause.code, message) }
+    };
+    match error {
+        Unrecorded::Waits(cause) => {
+            let first = cause.hint.as_ref().map_or_else(String::new, |hint| format!("{hint}; then "));
+            let hint = format!("{first}run: patchmany recover (the next command that writes does it too)");
+            told(cause, "their commit is not recorded yet", hint)
+        }
+        Unrecorded::Never(cause) => {
+            let hint = cause.hint.clone().unwrap_or_else(|| "git status shows what to commit".to_owned());
+            told(cause, "their commit is not on the branch", hint)
+        }
     }
 }
 

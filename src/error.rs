@@ -192,7 +192,9 @@ fn tell_git(error: &GitError, report: &mut Report) {
 
 fn cause(error: &TransactionError) -> ErrorReport {
     let hint = match error {
-        TransactionError::Participant(participant) => participant.hint.clone(),
+        TransactionError::Participant(cause) | TransactionError::Unrecorded { cause, .. } => {
+            cause.hint.clone()
+        }
         TransactionError::ChangedDuring(_) => {
             Some("read the file again and run the command again".to_owned())
         }
@@ -214,6 +216,11 @@ fn tell_transaction(error: &TransactionError, report: &mut Report) {
     report.errors = vec![cause(error)];
     (report.outcome, report.tree) = match error {
         TransactionError::Locked(_) => (Outcome::Locked, TreeState::Untouched),
+        // This run has touched nothing, and the earlier one is complete but for its record.
+        TransactionError::Unrecorded { cause, .. } if cause.code == Code::Locked => {
+            (Outcome::Locked, TreeState::Untouched)
+        }
+        TransactionError::Unrecorded { .. } => (Outcome::NeedsRecovery, TreeState::Untouched),
         TransactionError::Interrupted(_) => (Outcome::Interrupted, TreeState::Untouched),
         TransactionError::Undecided { .. }
         | TransactionError::AddedTo(_)

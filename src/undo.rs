@@ -79,7 +79,8 @@ pub fn undo(workspace: &Workspace, which: &Which, options: &Options, stop: &Stop
         let Some(store) = workspace.existing_store()? else { return Err(nothing(which).into()) };
         let ground = Ground { folders: &folders, store: &store };
         let _lock = store.lock(options.lock_timeout)?;
-        tell_recovered(report, &end_interrupted(workspace, ground, Decide::Carefully)?);
+        let timeout = options.lock_timeout;
+        tell_recovered(report, &end_interrupted(workspace, ground, Decide::Carefully, timeout)?);
         let log = Log::read(&store)?;
         let past = match which {
             Which::Newest => log.to_undo()?,

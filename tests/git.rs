@@ -9,3 +9,4 @@ mod reflog;
 mod shown;
 mod stash;
 mod status;
+mod unrecorded;

@@ -14,7 +14,7 @@ use super::refusal::{PathRefusal, below, refusals};
 use super::{GitError, Recorded, Repo, index, message, preflight};
 use crate::disk::Node;
 use crate::edit::RelPath;
-use crate::transaction::{Change, Landed, Participant, ParticipantError};
+use crate::transaction::{Change, Landed, Participant, ParticipantError, Unrecorded};
 use bstr::{BString, ByteSlice};
 use gix::ObjectId;
 use std::sync::Arc;
@@ -75,13 +75,9 @@ impl CommitRecorder {
     }
 
     /// For recovery: only [`finish`](Participant::finish) may be called, with the journal's record.
-    pub fn resume(repo: &Repo, root: &RelPath) -> Self {
-        let options = CommitOptions {
-            message: None,
-            hooks: Hooks::Skip,
-            lock_timeout: Duration::from_secs(10),
-            operation_id: String::new(),
-        };
+    pub fn resume(repo: &Repo, root: &RelPath, lock_timeout: Duration) -> Self {
+        let options =
+            CommitOptions { message: None, hooks: Hooks::Skip, lock_timeout, operation_id: String::new() };
         Self { repo: repo.clone(), root: root.clone(), options, head: None, lock: None, recorded: None }
     }
 
@@ -227,8 +223,9 @@ impl Participant for CommitRecorder {
         Ok(self.prepare_record(landed)?.to_bytes())
     }
 
-    fn finish(&mut self, record: &[u8]) -> Result<(), ParticipantError> {
-        Ok(self.finish_record(&Record::from_bytes(record)?)?)
+    fn finish(&mut self, record: &[u8]) -> Result<(), Unrecorded> {
+        let record = Record::from_bytes(record).map_err(GitError::after_commit_point)?;
+        self.finish_record(&record).map_err(GitError::after_commit_point)
     }
 
     fn abort(&mut self) {

@@ -4,7 +4,7 @@
 
 use super::refusal::PathRefusal;
 use crate::edit::{Code, RelPath};
-use crate::transaction::ParticipantError;
+use crate::transaction::{ParticipantError, Unrecorded};
 use bstr::BString;
 use std::io;
 use std::path::PathBuf;
@@ -158,6 +158,13 @@ impl GitError {
         })
     }
 
+    /// Whether the next run can still record what this one could not: it can, unless somebody else's commit is on the
+    /// branch by now, or the record makes no sense.
+    pub(crate) fn after_commit_point(self) -> Unrecorded {
+        let never = matches!(self, Self::RefMoved { .. } | Self::BadRecord(_) | Self::BadOperation(_));
+        if never { Unrecorded::Never(self.into()) } else { Unrecorded::Waits(self.into()) }
+    }
+
     /// For `map_err`: names what was tried.
     pub(crate) fn gix(doing: &'static str) -> impl FnOnce(gix::Error) -> Self {
         move |source| Self::Gix { doing, source: Box::new(source) }
@@ -166,7 +173,7 @@ impl GitError {
 
 impl From<GitError> for ParticipantError {
     fn from(error: GitError) -> Self {
-        Self { message: error.to_string(), hint: error.hint().map(str::to_owned) }
+        Self { code: error.code(), message: error.to_string(), hint: error.hint().map(str::to_owned) }
     }
 }
 

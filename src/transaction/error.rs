@@ -24,6 +24,14 @@ pub enum TransactionError {
     /// Recording failed.
     #[error(transparent)]
     Participant(#[from] ParticipantError),
+    /// An operation has passed its commit point, and its record cannot be made visible yet.
+    #[error("the files of operation {id} are in place, but it is not recorded yet: {cause}")]
+    Unrecorded {
+        /// The operation.
+        id: OperationId,
+        /// What stands in the way.
+        cause: ParticipantError,
+    },
     /// A signal asked to stop.
     #[error("stopped by signal {0}")]
     Interrupted(usize),
@@ -81,6 +89,7 @@ impl TransactionError {
         match self {
             Self::ChangedDuring(_) | Self::AddedTo(_) | Self::Undecided { .. } => Code::ChangedDuring,
             Self::Participant(_) => Code::Git,
+            Self::Unrecorded { cause, .. } => cause.code,
             Self::Locked(_) => Code::Locked,
             Self::NoOldVersion { .. } => Code::Missing,
             Self::Io { .. } | Self::Interrupted(_) | Self::BadJournal { .. } | Self::LostPreImage(_) => {

@@ -1,18 +1,18 @@
 //! After the commit point: only forward. The participant finishes, emptied folders go, old files become history.
 
-use super::TransactionError;
 use super::carry::carry;
 use super::entry::StagePlace;
 use super::error::{Kept, Version};
 use super::ground::{Ground, Stage, clear_stage, stage_of};
 use super::journal::Journal;
 use super::operation::UNDO;
-use super::participant::{Participant, ParticipantError};
+use super::participant::{Participant, ParticipantError, Unrecorded};
 use super::store::Store;
 use super::swap::{RECORD, Taken};
 use super::undo::put_aside;
-use crate::disk::{Disk, Kind, Rename};
-use crate::edit::RelPath;
+use super::{OperationId, TransactionError};
+use crate::disk::{Disk, Kind, Node, Rename};
+use crate::edit::{Code, RelPath};
 use std::collections::BTreeSet;
 use std::io;
 
@@ -20,8 +20,9 @@ use std::io;
 #[derive(Debug)]
 #[must_use = "the participant may have failed"]
 pub struct Finished {
-    /// The participant could not make its record visible; the files stay.
-    pub participant: Result<(), ParticipantError>,
+    /// The participant could not make its record visible; the files stay. Where it waits, nothing is cleaned up: the
+    /// next run finishes it.
+    pub participant: Result<(), Unrecorded>,
     /// Old versions that somebody wrote to while they were replaced.
     pub late: Vec<Kept>,
     /// The clean-up did not get to its end; the next run goes on with it.
@@ -38,16 +39,24 @@ pub(super) fn finish<D: Disk + Clone, P: Participant>(
 ) -> Finished {
     let participant = match (participant, ground.disk().read(own, RECORD.into())) {
         (Some(participant), Ok((record, _))) => participant.finish(&record),
+        (Some(_), Err(e)) if e.kind() != io::ErrorKind::NotFound => Err(unreadable(&journal.id, &e)),
         _ => Ok(()),
     };
     let mut late = Vec::new();
+    let waits = matches!(participant, Err(Unrecorded::Waits(_)));
     let clean_up = late_writers(ground, stages, (journal, taken), &mut late)
-        .and_then(|()| clean_up(ground, own, stages, journal))
+        .and_then(|()| if waits { Ok(()) } else { clean_up(ground, own, stages, journal) })
         .map_err(TransactionError::io(
             "move the old files of the batch to the undo store in",
             ground.store.path.display(),
         ));
     Finished { participant, late, clean_up }
+}
+
+/// The record is there and cannot be read now: without it the operation must not be taken for complete.
+fn unreadable(id: &OperationId, error: &io::Error) -> Unrecorded {
+    let message = format!("cannot read the record of {id}: {error}");
+    Unrecorded::Waits(ParticipantError { code: Code::Io, message, hint: None })
 }
 
 /// Puts aside every old file that is not what it was when it was compared: whoever had it open goes on writing to it,
@@ -58,14 +67,16 @@ fn late_writers<D: Disk + Clone>(
     (journal, taken): (&Journal, &Taken),
     late: &mut Vec<Kept>,
 ) -> io::Result<()> {
-    for entry in &journal.entries {
-        let Some(then) = taken.get(&entry.slot) else { continue };
+    for entry in journal.entries.iter().filter(|entry| matches!(entry.before, Node::File { .. })) {
         let stage = stage_of(stages, entry);
         for name in [entry.new_slot(), entry.old_slot()] {
-            let Some(now) = ground.disk().stat(stage, name.as_ref())?.map(|stat| stat.stamp) else {
-                continue;
+            let Some(now) = ground.disk().stat(stage, name.as_ref())? else { continue };
+            let same = match taken.get(&entry.slot) {
+                Some(then) => (now.stamp.size, now.stamp.modified) == (then.size, then.modified),
+                // Another run has compared it, and died: its stamp is not known.
+                None => Node::at(ground.disk(), stage, name.as_ref())? == entry.before,
             };
-            if (now.size, now.modified) != (then.size, then.modified) {
+            if !same {
                 late.push(put_aside(ground, &journal.id, entry, (stage, name.as_ref()), Version::Late)?);
             }
             break;

@@ -44,7 +44,7 @@ pub use finish::Finished;
 pub use ground::Ground;
 pub use id::OperationId;
 pub use operation::Operation;
-pub use participant::{Change, Landed, Participant, ParticipantError};
+pub use participant::{Change, Landed, Participant, ParticipantError, Unrecorded};
 pub use recover::{Decide, Pending, Recovered, RecoveryOutcome, pending, recover};
 pub use stage::Staging;
 pub use store::{Locked, Store};

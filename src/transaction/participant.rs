@@ -4,7 +4,7 @@
 //! journal's COMMIT, then `finish`. Up to COMMIT any failure rolls everything back; after it only forward.
 
 use crate::disk::Node;
-use crate::edit::RelPath;
+use crate::edit::{Code, RelPath};
 use std::io;
 
 /// One path that the transaction has changed.
@@ -45,7 +45,7 @@ pub trait Participant {
     ///
     /// # Errors
     /// The files stay as they are; the caller reports it.
-    fn finish(&mut self, record: &[u8]) -> Result<(), ParticipantError>;
+    fn finish(&mut self, record: &[u8]) -> Result<(), Unrecorded>;
 
     /// Gives up what `prepare` holds. Idempotent.
     fn abort(&mut self);
@@ -55,8 +55,21 @@ pub trait Participant {
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct ParticipantError {
+    /// The stable code.
+    pub code: Code,
     /// In words, with the output of a hook or signer where there is one.
     pub message: String,
     /// What to do next.
     pub hint: Option<String>,
+}
+
+/// Why a record could not be made visible after the commit point.
+#[derive(Debug, thiserror::Error)]
+pub enum Unrecorded {
+    /// What stands in the way may go. The record stays in the journal, and the next run tries again.
+    #[error(transparent)]
+    Waits(ParticipantError),
+    /// It can never be made visible as it was meant. What could be kept of it is kept; the error says where.
+    #[error(transparent)]
+    Never(ParticipantError),
 }

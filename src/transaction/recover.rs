@@ -7,7 +7,7 @@ use super::error::Kept;
 use super::finish::finish;
 use super::ground::{Ground, Stage, clear_own, clear_tree_stages, open_stage, stage_of};
 use super::journal::{Journal, Verdict};
-use super::participant::{Landed, Participant, ParticipantError};
+use super::participant::{Landed, Participant, ParticipantError, Unrecorded};
 use super::stage::{JOURNAL, throw_away};
 use super::store::Store;
 use super::swap::{Prepared, Taken};
@@ -28,6 +28,8 @@ pub struct Recovered {
     pub outcome: RecoveryOutcome,
     /// Versions that were put aside.
     pub kept: Vec<Kept>,
+    /// Why the participant could not make its record visible, where it never can; it says what it kept.
+    pub unrecorded: Option<ParticipantError>,
 }
 
 /// What recovery did, or would do.
@@ -134,7 +136,7 @@ fn recover_one<D: Disk + Clone, P: Participant>(
     let Some(bytes) = bytes else {
         discard(ground, &id, &own).map_err(TransactionError::io("remove the staged files of", &id))?;
         give_up(participant, &id);
-        return Ok(Recovered { id, outcome: RecoveryOutcome::Discarded, kept: Vec::new() });
+        return Ok(Recovered { id, outcome: RecoveryOutcome::Discarded, kept: Vec::new(), unrecorded: None });
     };
     let (journal, verdict) = match Journal::decode(&bytes) {
         Ok(read) => read,
@@ -147,9 +149,13 @@ fn recover_one<D: Disk + Clone, P: Participant>(
         .map_err(TransactionError::io("open the staging folders of", &id))?;
     if verdict == Verdict::Commit {
         let finished = finish(ground, &own, &stages, (&journal, &Taken::new()), participant(&id).as_mut());
-        finished.participant?;
+        let unrecorded = match finished.participant {
+            Ok(()) => None,
+            Err(Unrecorded::Waits(cause)) => return Err(TransactionError::Unrecorded { id, cause }),
+            Err(Unrecorded::Never(cause)) => Some(cause),
+        };
         finished.clean_up?;
-        return Ok(Recovered { id, outcome: RecoveryOutcome::Finished, kept: Vec::new() });
+        return Ok(Recovered { id, outcome: RecoveryOutcome::Finished, kept: finished.late, unrecorded });
     }
     if decide != Decide::Back {
         let odd = undecided(ground, &stages, &journal)
@@ -165,7 +171,7 @@ fn recover_one<D: Disk + Clone, P: Participant>(
     after_undo(ground, &stages, &journal).map_err(TransactionError::io("sync", "the restored files"))?;
     throw_away(ground, &id, &own)?;
     give_up(participant, &id);
-    Ok(Recovered { id, outcome: RecoveryOutcome::RolledBack, kept })
+    Ok(Recovered { id, outcome: RecoveryOutcome::RolledBack, kept, unrecorded: None })
 }
 
 /// Swaps what has not been swapped and commits. Every path is as before, as after, or on the way between.
@@ -174,7 +180,7 @@ fn complete<D: Disk + Clone>(prepared: Prepared<'_, D>) -> Result<Recovered, Tra
     prepared.swap_rest()?;
     let finished = prepared.commit_alone()?.finish(None::<&mut Nobody>);
     finished.clean_up?;
-    Ok(Recovered { id, outcome: RecoveryOutcome::Finished, kept: Vec::new() })
+    Ok(Recovered { id, outcome: RecoveryOutcome::Finished, kept: finished.late, unrecorded: None })
 }
 
 /// An operation without a record has no participant to finish.
@@ -185,7 +191,7 @@ impl Participant for Nobody {
         match *self {}
     }
 
-    fn finish(&mut self, _record: &[u8]) -> Result<(), ParticipantError> {
+    fn finish(&mut self, _record: &[u8]) -> Result<(), Unrecorded> {
         match *self {}
     }
 

@@ -3,10 +3,11 @@
 use super::batch::Batch;
 use super::tree::{self, Object, Tree, difference};
 use patchmany::disk::{Access, Clock, Disk, Folders, SimDir, SimDisk, Tier};
+use patchmany::edit::Code;
 use patchmany::plan::Sink;
 use patchmany::transaction::{
     Change, Decide, Durability, Failure, Ground, Landed, Participant, ParticipantError, Recovered, Staging,
-    Stop, Store, TransactionError, TreeState,
+    Stop, Store, TransactionError, TreeState, Unrecorded,
 };
 use std::path::Path;
 use std::time::Duration;
@@ -42,7 +43,7 @@ impl Participant for Nobody {
     fn prepare(&mut self, _: &dyn Landed) -> Result<Vec<u8>, ParticipantError> {
         unreachable!()
     }
-    fn finish(&mut self, _: &[u8]) -> Result<(), ParticipantError> {
+    fn finish(&mut self, _: &[u8]) -> Result<(), Unrecorded> {
         unreachable!()
     }
     fn abort(&mut self) {}
@@ -57,11 +58,15 @@ impl Participant for Recorder {
     fn prepare(&mut self, landed: &dyn Landed) -> Result<Vec<u8>, ParticipantError> {
         let changes: &[Change] = landed.changes();
         if self.fails {
-            return Err(ParticipantError { message: "the hook says no".to_owned(), hint: None });
+            return Err(ParticipantError {
+                code: Code::Git,
+                message: "the hook says no".to_owned(),
+                hint: None,
+            });
         }
         Ok(changes.len().to_string().into_bytes())
     }
-    fn finish(&mut self, _: &[u8]) -> Result<(), ParticipantError> {
+    fn finish(&mut self, _: &[u8]) -> Result<(), Unrecorded> {
         Ok(())
     }
     fn abort(&mut self) {}

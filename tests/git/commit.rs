@@ -3,7 +3,7 @@
 use crate::support::{Edit, TestRepo, commit, land, options, recorder};
 use patchmany::edit::{Code, RelPath};
 use patchmany::git::{CommitRecorder, GitError, remove_own_lock};
-use patchmany::transaction::Participant;
+use patchmany::transaction::{Participant, Unrecorded};
 use std::time::{Duration, Instant};
 
 fn edit() -> Vec<Edit> {
@@ -171,7 +171,7 @@ fn a_held_branch_lock_fails_before_the_commit_point() {
     let landed = land(repo.root(), &edit());
     repo.write(".git/refs/heads/main.lock", "");
     let error = recorder.prepare(&landed).unwrap_err();
-    assert!(error.message.contains("main.lock"), "{error}");
+    assert!(error.to_string().contains("main.lock"), "{error}");
     recorder.abort();
     assert!(repo.path(".git/refs/heads/main.lock").exists());
     assert!(!repo.path(".git/index.lock").exists());
@@ -199,13 +199,13 @@ fn a_foreign_lock_is_no_part_of_recovery() {
     let record = recorder.prepare(&land(repo.root(), &edit())).unwrap();
     repo.write(".git/refs/heads/main.lock", "");
     let error = recorder.finish(&record).unwrap_err();
-    assert!(error.message.contains("main.lock"), "{error}");
+    assert!(error.to_string().contains("main.lock"), "{error}");
     assert_eq!(repo.read(".git/refs/heads/main.lock"), "");
     let new =
         serde_json::from_slice::<serde_json::Value>(&record).unwrap()["new"].as_str().unwrap().to_owned();
     repo.write(".git/refs/heads/side.lock", format!("{new}\n"));
     std::fs::remove_file(repo.path(".git/refs/heads/main.lock")).unwrap();
-    CommitRecorder::resume(&repo.open(), &RelPath::root()).finish(&record).unwrap();
+    CommitRecorder::resume(&repo.open(), &RelPath::root(), Duration::ZERO).finish(&record).unwrap();
     assert!(repo.path(".git/refs/heads/side.lock").exists(), "the record does not name it");
     assert_eq!(repo.git(&["rev-parse", "HEAD"]), new);
 }
@@ -282,7 +282,7 @@ fn a_crash_after_the_branch_moved_is_finished_from_the_record() {
     repo.git(&["update-ref", "-m", "commit: one", "HEAD", &new]);
 
     for _ in 0..2 {
-        let mut resumed = CommitRecorder::resume(&repo.open(), &RelPath::root());
+        let mut resumed = CommitRecorder::resume(&repo.open(), &RelPath::root(), Duration::ZERO);
         resumed.finish(&record).unwrap();
         assert_eq!(resumed.recorded().unwrap().commit, new);
         assert_eq!(repo.git(&["status", "--porcelain"]), "M  sub/b.txt");
@@ -301,7 +301,7 @@ fn a_crash_before_the_branch_moved_is_finished_from_the_record() {
         serde_json::from_slice::<serde_json::Value>(&record).unwrap()["new"].as_str().unwrap().to_owned();
     // Killed while it held the lock of the branch.
     repo.write(".git/refs/heads/main.lock", format!("{new}\n"));
-    CommitRecorder::resume(&repo.open(), &RelPath::root()).finish(&record).unwrap();
+    CommitRecorder::resume(&repo.open(), &RelPath::root(), Duration::ZERO).finish(&record).unwrap();
     assert_eq!(repo.git(&["log", "--format=%s"]), "one\nbase");
     assert_eq!(repo.git(&["status", "--porcelain"]), "");
 }
@@ -315,7 +315,7 @@ fn what_the_user_staged_after_a_crash_stays() {
     remove_own_lock(&repo.open(), "op-1").unwrap();
     repo.write("a.txt", "the user's\n");
     repo.git(&["add", "a.txt"]);
-    CommitRecorder::resume(&repo.open(), &RelPath::root()).finish(&record).unwrap();
+    CommitRecorder::resume(&repo.open(), &RelPath::root(), Duration::ZERO).finish(&record).unwrap();
     assert_eq!(repo.git(&["show", ":a.txt"]), "the user's");
     assert_eq!(repo.git(&["show", "HEAD:a.txt"]), "edited");
 }
@@ -328,7 +328,8 @@ fn a_branch_that_moved_meanwhile_keeps_our_commit_pinned() {
     let other = repo.git(&["commit-tree", "-p", "HEAD", "-m", "theirs", "HEAD^{tree}"]);
     repo.git(&["update-ref", "refs/heads/main", &other]);
     let error = recorder.finish(&record).unwrap_err();
-    assert!(error.message.contains("refs/patchmany/op-1"), "{error}");
+    assert!(matches!(error, Unrecorded::Never(_)), "{error:?}");
+    assert!(error.to_string().contains("refs/patchmany/op-1"), "{error}");
     assert_eq!(repo.git(&["log", "-1", "--format=%s", "refs/patchmany/op-1"]), "ours");
     assert_eq!(repo.git(&["rev-parse", "HEAD"]), other);
     assert!(!repo.path(".git/index.lock").exists());

@@ -7,7 +7,8 @@ use patchmany::edit::{Hash, RelPath};
 use patchmany::history::{About, Command, Log, Reversal, Undone, Wanted};
 use patchmany::plan::{Resolved, Sink};
 use patchmany::transaction::{
-    Decide, Durability, Ground, Landed, Participant, ParticipantError, Staging, Stop, Store, recover,
+    Decide, Durability, Ground, Landed, Participant, ParticipantError, Staging, Stop, Store, Unrecorded,
+    recover,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -22,7 +23,7 @@ impl Participant for Nobody {
     fn prepare(&mut self, _: &dyn Landed) -> Result<Vec<u8>, ParticipantError> {
         match *self {}
     }
-    fn finish(&mut self, _: &[u8]) -> Result<(), ParticipantError> {
+    fn finish(&mut self, _: &[u8]) -> Result<(), Unrecorded> {
         match *self {}
     }
     fn abort(&mut self) {

@@ -257,6 +257,7 @@ fn write_result(out: &mut impl Write, report: &Report, diff: &[u8]) -> io::Resul
         (_, Outcome::WouldApply) => write_summary(out, report),
         (Mode::Recover, Outcome::RolledBack | Outcome::Applied) => writeln!(out, "recovered"),
         (_, Outcome::Applied) => write_summary(out, report),
+        _ if report.applied => write_summary(out, report),
         _ => Ok(()),
     }
 }

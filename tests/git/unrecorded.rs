@@ -1,0 +1,178 @@
+//! A commit that cannot be put on its branch after the commit point: it waits, or it is pinned; it is never lost.
+
+use crate::support::{TestRepo, patches};
+use patchmany::disk::{Disk, Folders, Node, OsDisk};
+use patchmany::edit::{Hash, RelPath};
+use patchmany::git::{CommitOptions, CommitRecorder, Hooks};
+use patchmany::plan::{Resolved, Sink};
+use patchmany::transaction::{
+    Durability, Finished, Ground, Landed, Participant, ParticipantError, Staging, Stop, Store, Unrecorded,
+};
+use std::path::Path;
+use std::time::Duration;
+
+/// Somebody acts after COMMIT, just before the branch is moved.
+struct Disturbed<'a> {
+    recorder: CommitRecorder,
+    act: &'a dyn Fn(),
+}
+
+impl Participant for Disturbed<'_> {
+    fn prepare(&mut self, landed: &dyn Landed) -> Result<Vec<u8>, ParticipantError> {
+        self.recorder.prepare(landed)
+    }
+    fn finish(&mut self, record: &[u8]) -> Result<(), Unrecorded> {
+        (self.act)();
+        self.recorder.finish(record)
+    }
+    fn abort(&mut self) {
+        self.recorder.abort();
+    }
+}
+
+fn repo() -> TestRepo {
+    TestRepo::new(&[("a.txt", "one\n"), ("b.txt", "two\n")])
+}
+
+fn node(text: &str) -> Node {
+    Node::File { hash: Hash::of(text.as_bytes()), mode: 0o644, size: text.len() as u64 }
+}
+
+/// Applies and commits one edit of `a.txt`, as the program does. Returns the id of the operation.
+fn apply(repo: &TestRepo, act: &dyn Fn()) -> (String, Finished) {
+    let root = OsDisk.open_root(repo.root()).unwrap();
+    let folders = Folders::new(OsDisk, root);
+    let store = Store::open(OsDisk, &repo.path(".git/patchmany")).unwrap();
+    let _lock = store.lock(Duration::ZERO).unwrap();
+    let staging = Staging::begin(Ground { folders: &folders, store: &store }, Durability::None).unwrap();
+    let id = staging.id().to_string();
+    let path = RelPath::new("a.txt").unwrap();
+    let file = Resolved {
+        path: path.clone(),
+        before: node("one\n"),
+        after: node("1\n"),
+        seen: None,
+        old: None,
+        new: Some(b"1\n".as_slice().into()),
+        metadata_from: Some(path),
+    };
+    staging.put(&file).unwrap();
+    let options = CommitOptions {
+        message: Some("ours".to_owned()),
+        hooks: Hooks::Run,
+        lock_timeout: Duration::ZERO,
+        operation_id: id.clone(),
+    };
+    let recorder = CommitRecorder::begin(&repo.open(), &RelPath::root(), options).unwrap();
+    let mut participant = Disturbed { recorder, act };
+    let swapped = staging.seal().unwrap().swap(&Stop::new(0)).unwrap();
+    let committed = swapped.commit(Some(&mut participant)).unwrap();
+    (id, committed.finish(Some(&mut participant)))
+}
+
+fn left(repo: &TestRepo) -> Vec<String> {
+    let names = std::fs::read_dir(repo.path(".git/patchmany")).unwrap();
+    let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.filter(|name| name.starts_with("t-")).collect()
+}
+
+#[test]
+fn a_lock_that_is_held_lets_the_commit_wait() {
+    let repo = repo();
+    let lock = repo.path(".git/refs/heads/main.lock");
+    let (id, finished) = apply(&repo, &|| std::fs::write(&lock, "").unwrap());
+    assert!(matches!(finished.participant, Err(Unrecorded::Waits(_))), "{finished:?}");
+    assert_eq!(repo.read("a.txt"), "1\n");
+    assert_eq!(repo.git(&["log", "--format=%s"]), "base");
+    assert_eq!(left(&repo), [format!("t-{id}")]);
+    assert!(!repo.path(".git/index.lock").exists(), "git goes on working meanwhile");
+
+    let edit = patches(&[("b.txt", "two", "2")]);
+    for command in
+        [&["recover", "--json", "--lock-timeout", "0"][..], &["apply", "--json", "--lock-timeout", "0"]]
+    {
+        let ran = repo.run(command, &edit);
+        assert_eq!((ran.code, ran.codes()), (5, vec!["locked".to_owned()]), "{ran:?}");
+        let message = ran.json()["errors"][0]["message"].as_str().unwrap().to_owned();
+        assert!(message.contains(&id) && message.contains("not recorded yet"), "{message}");
+        assert_eq!(ran.json()["tree"], "untouched");
+    }
+    assert_eq!(repo.read("b.txt"), "two\n");
+
+    std::fs::remove_file(lock).unwrap();
+    let ran = repo.run(&["apply", "--commit=next"], &edit);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(repo.git(&["log", "--format=%s"]), "next\nours\nbase");
+    assert_eq!(repo.git(&["show", "--format=", "--name-only", "HEAD^"]), "a.txt");
+    assert_eq!(repo.git(&["status", "--porcelain"]), "");
+    assert_eq!(left(&repo), Vec::<String>::new());
+    let ran = repo.run(&["undo", &id], "");
+    assert_eq!((ran.code, repo.read("a.txt").as_str()), (0, "one\n"), "{ran:?}");
+}
+
+#[test]
+fn a_branch_that_moved_pins_the_commit() {
+    let repo = repo();
+    let moves = || {
+        let theirs = repo.git(&["commit-tree", "-p", "HEAD", "-m", "theirs", "HEAD^{tree}"]);
+        repo.git(&["update-ref", "refs/heads/main", &theirs]);
+    };
+    let (id, finished) = apply(&repo, &moves);
+    assert!(matches!(finished.participant, Err(Unrecorded::Never(_))), "{finished:?}");
+    finished.clean_up.unwrap();
+    assert_eq!(repo.git(&["log", "-1", "--format=%s", &format!("refs/patchmany/{id}")]), "ours");
+    assert_eq!((repo.read("a.txt").as_str(), left(&repo)), ("1\n", Vec::new()));
+    let ran = repo.run(&["recover"], "");
+    assert_eq!((ran.code, ran.out.as_str()), (0, "nothing to recover\n"), "{ran:?}");
+}
+
+/// Makes the log of the branch a folder: nothing can be written to it, by anybody.
+fn block_reflog(repo: &TestRepo) -> std::path::PathBuf {
+    let log = repo.path(".git/logs/refs/heads/main");
+    std::fs::rename(&log, repo.temp().join("kept")).unwrap();
+    std::fs::create_dir(&log).unwrap();
+    std::fs::write(log.join("x"), "").unwrap();
+    log
+}
+
+fn unblock(repo: &TestRepo, log: &Path) {
+    std::fs::remove_dir_all(log).unwrap();
+    std::fs::rename(repo.temp().join("kept"), log).unwrap();
+}
+
+#[test]
+fn the_program_says_so_and_recover_records_it() {
+    let repo = repo();
+    let log = block_reflog(&repo);
+    let edit = patches(&[("a.txt", "one", "1")]);
+    let ran = repo.run(&["apply", "--json", "--commit=ours"], &edit);
+    let json = ran.json();
+    assert_eq!(ran.code, 4, "{ran:?}");
+    assert_eq!(json["outcome"], "needs-recovery");
+    assert_eq!((&json["applied"], &json["tree"]), (&true.into(), &"applied".into()));
+    assert_eq!(json["git"], serde_json::Value::Null);
+    assert!(json["errors"][0]["hint"].as_str().unwrap().contains("patchmany recover"), "{json}");
+    assert_eq!((repo.read("a.txt").as_str(), repo.git(&["log", "--format=%s"]).as_str()), ("1\n", "base"));
+    assert_eq!(repo.run(&["recover"], "").code, 4);
+
+    unblock(&repo, &log);
+    let ran = repo.run(&["recover"], "");
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(repo.git(&["log", "--format=%s"]), "ours\nbase");
+    assert_eq!(repo.git(&["status", "--porcelain"]), "");
+}
+
+#[test]
+fn a_commit_that_waited_too_long_is_pinned_and_told_once() {
+    let repo = repo();
+    let log = block_reflog(&repo);
+    assert_eq!(repo.run(&["apply", "--commit=ours"], patches(&[("a.txt", "one", "1")])).code, 4);
+    unblock(&repo, &log);
+    repo.git(&["commit", "-q", "--allow-empty", "-m", "theirs"]);
+    let ran = repo.run(&["recover"], "");
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.err.contains("refs/patchmany/"), "{ran:?}");
+    assert_eq!(repo.git(&["for-each-ref", "--format=%(contents:subject)", "refs/patchmany"]), "ours");
+    assert_eq!(repo.read("a.txt"), "1\n");
+    assert_eq!(repo.run(&["recover"], "").out, "nothing to recover\n");
+}
