@@ -134,3 +134,34 @@ fn a_killed_run_is_undone_by_the_next() {
     assert!(!repo.path(".git/index.lock").exists());
     assert_eq!(repo.git(&["status", "--porcelain"]), "");
 }
+
+/// The program as a shell starts it that sets a limit first.
+fn limited(repo: &TestRepo, limit: &str, arguments: &str, input: &str) -> Ran {
+    std::fs::write(repo.temp().join("batch"), input).unwrap();
+    let mut shell = repo.command("sh");
+    shell.env("XDG_STATE_HOME", repo.temp().join("state"));
+    let program = env!("CARGO_BIN_EXE_patchmany");
+    shell.args(["-c", &format!("ulimit {limit} && exec '{program}' {arguments} ../batch")]);
+    Ran::of(&shell.output().unwrap())
+}
+
+#[test]
+fn a_limit_on_file_size_is_an_error_and_no_end() {
+    let repo = TestRepo::new(&[("a.txt", "one\n")]);
+    let text = "x".repeat(70_000);
+    let before = tree(repo.root());
+    let ran = limited(&repo, "-f 8", "apply --json", &patches(&[("a.txt", "one", &text)]));
+    assert_eq!((ran.code, &ran.json()["outcome"]), (3, &"rolled-back".into()), "{ran:?}");
+    assert!(tree(repo.root()) == before);
+    assert_eq!(repo.run(&["recover"], "").out, "nothing to recover\n");
+}
+
+#[test]
+fn a_low_limit_on_open_files_is_raised() {
+    let paths: Vec<String> = (0..200).map(|n| format!("d{n}/f")).collect();
+    let repo = TestRepo::folder(&paths.iter().map(|path| (&**path, "one\n")).collect::<Vec<_>>());
+    let edits: Vec<_> = paths.iter().map(|path| (&**path, "one", "1")).collect();
+    let ran = limited(&repo, "-S -n 100", "apply", &patches(&edits));
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(paths.iter().all(|path| repo.read(path) == "1\n"));
+}

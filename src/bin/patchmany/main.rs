@@ -31,6 +31,7 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> ExitCode {
+    signals::prepare();
     match cli.command {
         Command::Apply(args) if args.dry_run => check(&args),
         Command::Apply(args) => apply_batch(&args),
