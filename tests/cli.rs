@@ -8,6 +8,7 @@ mod input;
 mod interrupt;
 mod look;
 mod matching;
+mod metadata;
 mod output;
 mod place;
 mod record;

@@ -2,7 +2,7 @@
 //!
 //! Calls are numbered from 0 in the order in which they are made. It changes nothing else.
 
-use super::{Access, Disk, Medium, Rename, Stat};
+use super::{Access, Disk, Medium, Modified, Rename, Stat};
 use crate::edit::RelPath;
 use bstr::{BStr, BString};
 use std::fmt;
@@ -216,6 +216,10 @@ impl<D: Disk> Disk for Faulty<D> {
 
     fn set_mode(&self, dir: &D::Dir, name: &BStr, mode: u32) -> io::Result<()> {
         self.call("set_mode", CallKind::Change, name, |disk| disk.set_mode(dir, name, mode))
+    }
+
+    fn set_modified(&self, dir: &D::Dir, name: &BStr, when: Modified) -> io::Result<()> {
+        self.call("set_modified", CallKind::Change, name, |disk| disk.set_modified(dir, name, when))
     }
 
     fn try_lock(&self, dir: &D::Dir, name: &BStr) -> io::Result<Option<D::Lock>> {

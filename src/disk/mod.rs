@@ -140,6 +140,11 @@ pub trait Disk: Send + Sync {
     /// Sets the permission bits of the file `name`.
     fn set_mode(&self, dir: &Self::Dir, name: &BStr, mode: u32) -> io::Result<()>;
 
+    /// Sets when `name` was last modified; a link itself, not what it leads to. Does nothing where files have no times.
+    fn set_modified(&self, _dir: &Self::Dir, _name: &BStr, _when: Modified) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Takes the lock that the file `name` stands for, making the file where it is missing; `None` while another
     /// process holds it.
     fn try_lock(&self, dir: &Self::Dir, name: &BStr) -> io::Result<Option<Self::Lock>>;
@@ -152,6 +157,15 @@ pub trait Disk: Send + Sync {
 
     /// Waits until everything on the file system of `dir` is on the medium.
     fn sync_all(&self, dir: &Self::Dir) -> io::Result<()>;
+}
+
+/// A time of last modification to set.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Modified {
+    /// The present moment, by the clock of the file system.
+    Now,
+    /// Nanoseconds since 1970, as in [`Stamp::modified`].
+    At(i128),
 }
 
 /// Who may use a new folder.

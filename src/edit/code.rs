@@ -116,6 +116,8 @@ codes! {
         BoundaryEcho = "boundary-echo",
         /// Replacing the file separates it from its other hard links.
         HardLink = "hard-link",
+        /// The file ran as another user or group; new text takes that away, as a write does.
+        SetuidDropped = "setuid-dropped",
         /// The path is a symbolic link; the file it names was edited.
         ViaSymlink = "via-symlink",
         /// An interrupted run was rolled back or finished first.

@@ -145,6 +145,7 @@ fn run_group(
     let slots = composer.tree.slots;
     done.files = planned(&slots);
     done.warnings.extend(slots.iter().filter_map(hard_link));
+    done.warnings.extend(slots.iter().filter_map(setuid_dropped));
     done.warnings.extend(slots.iter().filter_map(|slot| mark_changed(&slots, slot)));
     // Nothing is staged any more once a refusal is known; the other groups are still resolved to report theirs.
     for slot in slots.iter().filter(|_| !stop.load(Ordering::Relaxed)) {
@@ -243,6 +244,22 @@ fn hard_link(slot: &Slot) -> Option<Warning> {
             "{} has {} hard links: this one gets the new text, the others keep the old one",
             slot.path, slot.links
         ),
+    })
+}
+
+fn setuid_dropped(slot: &Slot) -> Option<Warning> {
+    let (Now::File(content), Node::File { mode, .. }) = (&slot.now, after(slot)) else { return None };
+    let gone = content.mode & 0o6000 & !mode;
+    let what = match gone {
+        0 => return None,
+        0o4000 => "setuid bit",
+        0o2000 => "setgid bit",
+        _ => "setuid and setgid bits",
+    };
+    Some(Warning {
+        code: WarningCode::SetuidDropped,
+        path: Some(slot.path.as_bstr().to_owned()),
+        message: format!("{} loses its {what}, as any file does that is written to", slot.path),
     })
 }
 

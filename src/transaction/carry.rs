@@ -1,7 +1,7 @@
 //! Objects carried between mounts by copy: whole, or the next attempt starts over. Folders stay: their files are objects
 //! of their own.
 
-use crate::disk::{Disk, Node};
+use crate::disk::{Disk, Modified, Node};
 use bstr::BStr;
 use std::io;
 
@@ -12,15 +12,19 @@ pub(super) fn carry<D: Disk>(disk: &D, from: (&D::Dir, &BStr), to: (&D::Dir, &BS
     if matches!(node, Node::Absent | Node::Directory | Node::Special) {
         return Ok(());
     }
-    match Node::at(disk, to.0, to.1)? {
-        there if there == node => return Ok(()),
-        Node::Absent => {}
-        _ => disk.remove(to.0, to.1)?,
+    let there = Node::at(disk, to.0, to.1)?;
+    if let Node::Link { target } = &node {
+        return match there {
+            there if there == node => Ok(()),
+            Node::Absent => disk.create_link(to.0, to.1, target.as_ref()),
+            _ => disk.remove(to.0, to.1).and_then(|()| disk.create_link(to.0, to.1, target.as_ref())),
+        };
     }
-    if let Node::Link { target } = node {
-        return disk.create_link(to.0, to.1, target.as_ref());
+    if !there.is_absent() {
+        disk.remove(to.0, to.1)?;
     }
     let (bytes, stat) = disk.read(from.0, from.1)?;
     disk.create(to.0, to.1, &bytes, 0o600)?;
-    disk.set_mode(to.0, to.1, stat.mode)
+    disk.set_mode(to.0, to.1, stat.mode)?;
+    disk.set_modified(to.0, to.1, Modified::At(stat.stamp.modified))
 }

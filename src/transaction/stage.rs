@@ -5,13 +5,13 @@ use super::ground::{Ground, Stages, clear_own, clear_tree_stages};
 use super::journal::Journal;
 use super::prelink::prelink;
 use super::store::{Store, make_folder};
-use super::swap::Prepared;
+use super::swap::{Prepared, Times};
 use super::sync::{Durability, before_swap};
 use super::{Failure, Operation, OperationId, TransactionError, TreeState};
-use crate::disk::{Disk, Node};
+use crate::disk::{Disk, Modified, Node};
 use crate::edit::RelPath;
 use crate::plan::{Resolved, Sink, SinkFull};
-use bstr::{BString, ByteSlice};
+use bstr::{BStr, BString, ByteSlice};
 use std::collections::BTreeSet;
 use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -154,7 +154,12 @@ impl<'a, D: Disk + Clone> Staging<'a, D> {
         write().map_err(TransactionError::io("write the journal of", &self.id))?;
         // From here on the folder belongs to the journal: dropping `self` must not clear it.
         self.stages = None;
-        Ok(Prepared::new(self.ground, self.own.clone(), stages, journal, bytes, self.durability))
+        let mut prepared =
+            Prepared::new(self.ground, self.own.clone(), stages, journal, bytes, self.durability);
+        if self.reverses.is_some() {
+            prepared.times = Times::AsStaged;
+        }
+        Ok(prepared)
     }
 
     /// A folder to make, with the permissions it had before the operation that removed it.
@@ -197,9 +202,22 @@ impl<'a, D: Disk + Clone> Staging<'a, D> {
             (Node::File { .. }, Some(operation)) => Some(operation.old_object(&file.path)?),
             _ => None,
         };
-        let entry = self.stage(file, like)?;
+        let entry = self.stage(file, like.clone())?;
+        if let Some((dir, name)) = like {
+            self.date_back(&entry, (&dir, name.as_ref()))
+                .map_err(TransactionError::io("set the old time of", &entry.path))?;
+        }
         self.entries.lock().unwrap_or_else(PoisonError::into_inner).push(entry);
         Ok(())
+    }
+
+    /// What comes back was last modified when the old object was.
+    fn date_back(&self, entry: &Entry, (dir, name): (&D::Dir, &BStr)) -> io::Result<()> {
+        let disk = self.ground.disk();
+        let Some(old) = disk.stat(dir, name)? else { return Ok(()) };
+        let stages = self.stages.as_ref().expect("taken by `seal`, which consumes the stage");
+        let (_, stage) = stages.stage_for(&entry.path)?;
+        disk.set_modified(&stage, entry.new_slot().as_ref(), Modified::At(old.stamp.modified))
     }
 
     /// The object whose permissions, owner and attributes the new file takes over.

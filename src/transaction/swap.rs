@@ -9,7 +9,7 @@ use super::stage::{JOURNAL, throw_away};
 use super::sync::{Durability, after_swap, after_undo};
 use super::undo::{Strangers, undo};
 use super::{Failure, OperationId, TransactionError, TreeState};
-use crate::disk::{Access, Disk, Node, Rename, Stamp, Stat};
+use crate::disk::{Access, Disk, Modified, Node, Rename, Stamp, Stat};
 use crate::edit::{Hash, RelPath};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -34,6 +34,16 @@ pub struct Prepared<'a, D: Disk> {
     pub(super) durability: Durability,
     /// What each captured object was when it was compared, by slot: whoever writes to it later had it open.
     taken: RefCell<Taken>,
+    pub(super) times: Times,
+}
+
+/// When new objects were last modified, as others see it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Times {
+    /// When they took their places: a build that began while they were staged must see them as newer.
+    Swapped,
+    /// As they were staged: old versions come back with their old times.
+    AsStaged,
 }
 
 /// The state of captured objects, by slot number.
@@ -48,7 +58,16 @@ impl<'a, D: Disk + Clone> Prepared<'a, D> {
         bytes: Vec<u8>,
         durability: Durability,
     ) -> Self {
-        Self { ground, own, stages, journal, bytes, durability, taken: RefCell::default() }
+        Self {
+            ground,
+            own,
+            stages,
+            journal,
+            bytes,
+            durability,
+            taken: RefCell::default(),
+            times: Times::Swapped,
+        }
     }
 
     /// Throws the staged files away.
@@ -180,6 +199,7 @@ impl<'a, D: Disk + Clone> Prepared<'a, D> {
         let (disk, path, stage) = (self.ground.disk(), &entry.path, stage_of(&self.stages, entry));
         let dir = self.ground.folders.parent(path).map_err(|e| moved(entry, "swap in", e))?;
         let (new, place) = (entry.new_slot(), path.name());
+        self.date(entry, stage, new.as_ref())?;
         match disk.rename((stage, new.as_ref()), (&dir, place), Rename::Exchange) {
             Ok(()) => self.captured(entry, new.as_ref()),
             // No such thing on this file system: the path is absent for a moment.
@@ -208,9 +228,18 @@ impl<'a, D: Disk + Clone> Prepared<'a, D> {
     fn put_in_place(&self, entry: &Entry) -> Result<(), TransactionError> {
         let (stage, new) = (stage_of(&self.stages, entry), entry.new_slot());
         let dir = self.ground.folders.parent(&entry.path).map_err(|e| moved(entry, "put in place", e))?;
+        self.date(entry, stage, new.as_ref())?;
         let to = (&dir, entry.path.name());
         let put = self.ground.disk().rename((stage, new.as_ref()), to, Rename::NoReplace);
         put.map_err(|e| moved(entry, "put in place", e))
+    }
+
+    fn date(&self, entry: &Entry, stage: &D::Dir, slot: &bstr::BStr) -> Result<(), TransactionError> {
+        if self.times == Times::AsStaged {
+            return Ok(());
+        }
+        let dated = self.ground.disk().set_modified(stage, slot, Modified::Now);
+        dated.map_err(|e| moved(entry, "set the time of", e))
     }
 
     /// What came out of the tree must be what the plan saw there; a folder must hold no file any more.

@@ -1,6 +1,6 @@
 //! Files by plain paths: what every system has, at the price of races that open folders would exclude.
 
-use super::super::{Access, Disk, Kind, Rename, Stamp, Stat};
+use super::super::{Access, Disk, Kind, Modified, Rename, Stamp, Stat};
 use crate::edit::RelPath;
 use bstr::{BStr, BString, ByteSlice, ByteVec};
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -123,6 +123,25 @@ impl Disk for PortableDisk {
 
     fn set_mode(&self, dir: &Self::Dir, name: &BStr, mode: u32) -> io::Result<()> {
         set_mode(&at(dir, name)?, mode)
+    }
+
+    fn set_modified(&self, dir: &Self::Dir, name: &BStr, when: Modified) -> io::Result<()> {
+        let path = at(dir, name)?;
+        if !fs::symlink_metadata(&path)?.is_file() {
+            return Ok(());
+        }
+        let time = match when {
+            Modified::Now => std::time::SystemTime::now(),
+            Modified::At(time) => {
+                let time = u64::try_from(time).map_err(io::Error::other)?;
+                UNIX_EPOCH + std::time::Duration::from_nanos(time)
+            }
+        };
+        match OpenOptions::new().write(true).open(path) {
+            // A read-only file keeps the time at which it was staged.
+            Err(e) if e.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+            opened => opened?.set_modified(time),
+        }
     }
 
     fn try_lock(&self, dir: &Self::Dir, name: &BStr) -> io::Result<Option<Self::Lock>> {

@@ -1,6 +1,6 @@
 //! Files by `*at` calls on open folders: no link on the way is followed, nothing leads out of the folder.
 
-use super::super::{Access, Disk, Kind, Rename, Stamp, Stat, kept_mode};
+use super::super::{Access, Disk, Kind, Modified, Rename, Stamp, Stat, kept_mode};
 use super::xattr;
 use crate::edit::{Hash, RelPath};
 use bstr::{BStr, BString, ByteSlice};
@@ -174,6 +174,18 @@ impl Disk for OsDisk {
         Ok(rustix::fs::fchmod(&file, permissions(mode))?)
     }
 
+    fn set_modified(&self, dir: &Self::Dir, name: &BStr, when: Modified) -> io::Result<()> {
+        use rustix::fs::{Timespec, Timestamps, UTIME_NOW, UTIME_OMIT};
+        let special = |nanoseconds| Timespec { tv_sec: 0, tv_nsec: nanoseconds };
+        let (accessed, modified) = match when {
+            // Both now needs no more than the right to write.
+            Modified::Now => (special(UTIME_NOW), special(UTIME_NOW)),
+            Modified::At(time) => (special(UTIME_OMIT), time_of(time).ok_or(io::ErrorKind::InvalidInput)?),
+        };
+        let times = Timestamps { last_access: accessed, last_modification: modified };
+        Ok(rustix::fs::utimensat(&**dir, name.as_bytes(), &times, AtFlags::SYMLINK_NOFOLLOW)?)
+    }
+
     fn try_lock(&self, dir: &Self::Dir, name: &BStr) -> io::Result<Option<Self::Lock>> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = retry_on_intr(|| rustix::fs::openat(&**dir, name.as_bytes(), flags, permissions(0o600)))?;
@@ -226,6 +238,13 @@ impl OsDisk {
 #[allow(clippy::useless_conversion)] // the width differs by system
 fn bits(stat: &rustix::fs::Stat) -> u32 {
     stat.st_mode.into()
+}
+
+fn time_of(nanoseconds: i128) -> Option<rustix::fs::Timespec> {
+    Some(rustix::fs::Timespec {
+        tv_sec: nanoseconds.div_euclid(1_000_000_000).try_into().ok()?,
+        tv_nsec: nanoseconds.rem_euclid(1_000_000_000).try_into().ok()?,
+    })
 }
 
 fn permissions(mode: u32) -> Mode {
