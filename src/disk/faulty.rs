@@ -177,6 +177,10 @@ impl<D: Disk> Disk for Faulty<D> {
         self.call("create", CallKind::Change, name, |disk| disk.create(dir, name, bytes, mode))
     }
 
+    fn create_as_in(&self, to: (&D::Dir, &BStr), bytes: &[u8], mode: u32, home: &D::Dir) -> io::Result<()> {
+        self.call("create", CallKind::Change, to.1, |disk| disk.create_as_in(to, bytes, mode, home))
+    }
+
     fn overwrite_synced(&self, dir: &D::Dir, name: &BStr, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let act = |disk: &D| disk.overwrite_synced(dir, name, offset, bytes);
         self.call("overwrite_synced", CallKind::Change, name, act)

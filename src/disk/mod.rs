@@ -94,6 +94,18 @@ pub trait Disk: Send + Sync {
     /// the umask applies.
     fn create(&self, dir: &Self::Dir, name: &BStr, bytes: &[u8], mode: u32) -> io::Result<()>;
 
+    /// Makes the new file `name` with `bytes`, owned and guarded as if it were made in the folder `home` of the same
+    /// mount: with the group and the access list that new files get there. `mode` as for [`create`](Self::create).
+    fn create_as_in(
+        &self,
+        (dir, name): (&Self::Dir, &BStr),
+        bytes: &[u8],
+        mode: u32,
+        _home: &Self::Dir,
+    ) -> io::Result<()> {
+        self.create(dir, name, bytes, mode)
+    }
+
     /// Makes the new file `name` with `bytes` and `mode`, and the owner, access lists and attributes of the file `like`.
     ///
     /// # Errors
@@ -173,7 +185,7 @@ pub enum Modified {
 pub enum Access {
     /// As the umask says.
     Shared,
-    /// The owner alone.
+    /// The owner alone; files in it inherit neither group nor access lists.
     Private,
 }
 

@@ -103,6 +103,21 @@ impl<'a, D: Disk + Clone> Stages<'a, D> {
         Ok((number, found.stages[number].dir.clone()))
     }
 
+    /// The folder that a new file at `path` inherits from: the nearest one above it that is there. Folders that come
+    /// between hand on what they inherit themselves.
+    pub(super) fn home(&self, path: &RelPath) -> io::Result<D::Dir> {
+        let mut folder = path.parent();
+        while let Some(at) = folder {
+            match self.ground.folders.open(&at) {
+                Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                    folder = at.parent();
+                }
+                opened => return opened,
+            }
+        }
+        Err(io::ErrorKind::InvalidInput.into())
+    }
+
     pub(super) fn open(&self) -> Vec<Stage<D>> {
         self.locked().stages.clone()
     }

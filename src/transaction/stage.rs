@@ -252,7 +252,7 @@ impl<'a, D: Disk + Clone> Staging<'a, D> {
                             *mode
                         }
                         None => {
-                            disk.create(to.0, to.1, bytes, *mode | 0o600)?;
+                            disk.create_as_in(to, bytes, *mode | 0o600, &stages.home(path)?)?;
                             disk.stat(to.0, to.1)?.map_or(*mode, |s| s.mode)
                         }
                     };

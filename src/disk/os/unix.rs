@@ -108,6 +108,20 @@ impl Disk for OsDisk {
         create_file(dir, name, bytes, mode).map(drop)
     }
 
+    #[cfg(target_os = "linux")]
+    fn create_as_in(
+        &self,
+        (dir, name): (&Self::Dir, &BStr),
+        bytes: &[u8],
+        mode: u32,
+        home: &Self::Dir,
+    ) -> io::Result<()> {
+        if hands_down(home)? && create_unnamed(home, bytes, mode, (dir, name))? == Made::Yes {
+            return Ok(());
+        }
+        self.create(dir, name, bytes, mode)
+    }
+
     fn create_like(
         &self,
         (dir, name): (&Self::Dir, &BStr),
@@ -135,7 +149,8 @@ impl Disk for OsDisk {
             Access::Shared => 0o777,
             Access::Private => 0o700,
         };
-        Ok(rustix::fs::mkdirat(&**dir, name.as_bytes(), permissions(mode))?)
+        rustix::fs::mkdirat(&**dir, name.as_bytes(), permissions(mode))?;
+        if access == Access::Private { seclude(dir, name) } else { Ok(()) }
     }
 
     fn hard_link(&self, from: (&Self::Dir, &BStr), to: (&Self::Dir, &BStr)) -> io::Result<()> {
@@ -310,6 +325,59 @@ fn create_file(dir: &OwnedFd, name: &BStr, bytes: &[u8], mode: u32) -> io::Resul
     let mut file = File::from(fd);
     file.write_all(bytes)?;
     Ok(file)
+}
+
+/// Takes away what a new folder has inherited and would hand down: its setgid bit and its default access list.
+fn seclude(dir: &OwnedFd, name: &BStr) -> io::Result<()> {
+    let folder = open_file(dir, name, DIR)?;
+    if bits(&rustix::fs::fstat(&folder)?) & 0o2000 != 0 {
+        rustix::fs::fchmod(&folder, permissions(0o700))?;
+    }
+    #[cfg(target_os = "linux")]
+    xattr::drop_default_list(&folder)?;
+    Ok(())
+}
+
+/// Whether new files in `dir` get a group or an access list from it.
+#[cfg(target_os = "linux")]
+fn hands_down(dir: &OwnedFd) -> io::Result<bool> {
+    Ok(bits(&rustix::fs::fstat(dir)?) & 0o2000 != 0 || xattr::has_default_list(dir))
+}
+
+/// Whether a file was made.
+#[cfg(target_os = "linux")]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Made {
+    Yes,
+    /// The system has no such way.
+    No,
+}
+
+/// Makes a file without a name in `home`, where the kernel gives it what it gives to all new files there, and then a
+/// name in another folder of the mount. Until then nothing of it is left if the process dies.
+#[cfg(target_os = "linux")]
+fn create_unnamed(
+    home: &OwnedFd,
+    bytes: &[u8],
+    mode: u32,
+    (dir, name): (&OwnedFd, &BStr),
+) -> io::Result<Made> {
+    use std::os::fd::AsRawFd;
+    let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+    let mut file = match retry_on_intr(|| rustix::fs::openat(home, c".", flags, permissions(mode))) {
+        Ok(fd) => File::from(fd),
+        Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOENT) => return Ok(Made::No),
+        Err(e) => return Err(e.into()),
+    };
+    file.write_all(bytes)?;
+    let own = format!("/proc/self/fd/{}", file.as_raw_fd());
+    let follow = AtFlags::SYMLINK_FOLLOW;
+    match rustix::fs::linkat(rustix::fs::CWD, own, dir, name.as_bytes(), follow) {
+        Ok(()) => Ok(Made::Yes),
+        // No /proc, or a project quota or encryption between the two folders.
+        Err(Errno::NOENT | Errno::XDEV | Errno::OPNOTSUPP | Errno::PERM) => Ok(Made::No),
+        Err(e) => Err(e.into()),
+    }
 }
 
 /// Owner, access lists and attributes of one open file for another, and `mode`, or else the one it has.

@@ -10,6 +10,8 @@ mod imp {
     use rustix::io::Errno;
     use std::io;
 
+    #[cfg(target_os = "linux")]
+    const DEFAULT_LIST: &[u8] = b"system.posix_acl_default";
     const ACCESS_LIST: &[u8] = b"system.posix_acl_access";
     /// Capabilities belong to the bytes they were granted to: a write drops them, and so does a replacement.
     const DROPPED: &[u8] = b"security.capability";
@@ -48,6 +50,19 @@ mod imp {
         Ok(())
     }
 
+    #[cfg(target_os = "linux")]
+    pub(super) fn drop_default_list<Fd: AsFd>(folder: &Fd) -> io::Result<()> {
+        match rustix::fs::fremovexattr(folder, DEFAULT_LIST) {
+            Err(Errno::NODATA | Errno::NOTSUP | Errno::NOSYS) => Ok(()),
+            done => Ok(done?),
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(super) fn has_default_list<Fd: AsFd>(folder: &Fd) -> bool {
+        rustix::fs::fgetxattr_query(folder, DEFAULT_LIST).is_ok()
+    }
+
     pub(super) fn has_access_list<Fd: AsFd>(file: &Fd) -> bool {
         rustix::fs::fgetxattr_query(file, ACCESS_LIST).is_ok()
     }
@@ -75,4 +90,16 @@ pub(super) fn copy<Fd: AsFd>(from: &Fd, to: &Fd) -> io::Result<()> {
 /// Whether the file has an access list beyond its permission bits.
 pub(super) fn has_access_list<Fd: AsFd>(file: &Fd) -> bool {
     imp::has_access_list(file)
+}
+
+/// Lets files in the folder inherit no access list.
+#[cfg(target_os = "linux")]
+pub(super) fn drop_default_list<Fd: AsFd>(folder: &Fd) -> io::Result<()> {
+    imp::drop_default_list(folder)
+}
+
+/// Whether files in the folder inherit an access list.
+#[cfg(target_os = "linux")]
+pub(super) fn has_default_list<Fd: AsFd>(folder: &Fd) -> bool {
+    imp::has_default_list(folder)
 }
