@@ -140,7 +140,8 @@ pub fn recover(workspace: &Workspace, decide: Decide, lock_timeout: Duration) ->
     reported(Mode::Recover, |report| {
         let folders = workspace.folders()?;
         let Some(store) = workspace.existing_store()? else { return Ok(()) };
-        let ground = Ground { folders: &folders, store: &store };
+        let head = workspace.head();
+        let ground = Ground { folders: &folders, store: &store, head: &head };
         let _lock = store.lock(lock_timeout)?;
         let recovered = end_interrupted(workspace, ground, decide, lock_timeout)?;
         tell_recovered(report, &recovered);
@@ -169,7 +170,7 @@ pub fn recover(workspace: &Workspace, decide: Decide, lock_timeout: Duration) ->
 pub fn interrupted(workspace: &Workspace) -> Result<Vec<Pending>, Error> {
     let folders = workspace.folders()?;
     match workspace.existing_store()? {
-        Some(store) => Ok(pending(Ground { folders: &folders, store: &store })?),
+        Some(store) => Ok(pending(Ground { folders: &folders, store: &store, head: &workspace.head() })?),
         None => Ok(Vec::new()),
     }
 }
@@ -313,10 +314,14 @@ impl<'a> Run<'a> {
             return Err(Error::Usage("there is no git repository here to record in".to_owned()));
         }
         let store = self.workspace.store()?;
-        let ground = Ground { folders: &self.folders, store: &store };
+        let head = self.workspace.head();
+        let ground = Ground { folders: &self.folders, store: &store, head: &head };
         let _lock = store.lock(self.options.lock_timeout)?;
         let timeout = self.options.lock_timeout;
         tell_recovered(report, &end_interrupted(self.workspace, ground, Decide::Carefully, timeout)?);
+        // Recovery may have recorded a commit.
+        let head = self.workspace.head();
+        let ground = Ground { head: &head, ..ground };
         progress.total(batch.operations.len());
         match &self.options.record {
             Record::Stash(message) => self.stash(&batch, message.clone(), progress, report),

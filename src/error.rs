@@ -200,7 +200,9 @@ fn cause(error: &TransactionError) -> ErrorReport {
         }
         TransactionError::Locked(_) => Some("wait for it to end, or raise --lock-timeout".to_owned()),
         TransactionError::Undecided { .. } => Some(
-            "patchmany recover --back brings the old versions back, keeping others' changes aside".to_owned(),
+            "patchmany recover --back brings the old versions back, keeping others' changes aside; recover --forward \
+             completes the batch"
+                .to_owned(),
         ),
         TransactionError::BadJournal { .. } => {
             Some("look at the files there, then run the command again".to_owned())

@@ -77,10 +77,14 @@ pub fn undo(workspace: &Workspace, which: &Which, options: &Options, stop: &Stop
             return Err(Error::Usage("there is no git repository here to record in".to_owned()));
         }
         let Some(store) = workspace.existing_store()? else { return Err(nothing(which).into()) };
-        let ground = Ground { folders: &folders, store: &store };
+        let head = workspace.head();
+        let ground = Ground { folders: &folders, store: &store, head: &head };
         let _lock = store.lock(options.lock_timeout)?;
         let timeout = options.lock_timeout;
         tell_recovered(report, &end_interrupted(workspace, ground, Decide::Carefully, timeout)?);
+        // Recovery may have recorded a commit.
+        let head = workspace.head();
+        let ground = Ground { head: &head, ..ground };
         let log = Log::read(&store)?;
         let past = match which {
             Which::Newest => log.to_undo()?,

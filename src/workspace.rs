@@ -3,7 +3,7 @@
 use crate::disk::{Folders, OsDisk};
 use crate::edit::{Hash, RelPath, WeakTag};
 use crate::error::Error;
-use crate::git::{Discovery, GitRules, Naming, Repo, merge};
+use crate::git::{Discovery, GitRules, Naming, Repo, head_mark, merge};
 use crate::plan::{Chunk, Known, NoRules, PathRules, Sides, VersionTag, Versions, is_git_name};
 use crate::search::{MOST_KEPT, Snapshots};
 use crate::transaction::Store;
@@ -71,6 +71,11 @@ impl Workspace {
     /// The repository whose work tree the root is.
     pub fn repo(&self) -> Option<&Repo> {
         self.repo.as_ref()
+    }
+
+    /// Where HEAD points, for the journal; nothing without git.
+    pub(crate) fn head(&self) -> Vec<u8> {
+        self.repo.as_ref().map_or_else(Vec::new, head_mark)
     }
 
     /// The folder that relative paths start at, relative to the root.

@@ -7,6 +7,7 @@
 mod batch;
 mod controls;
 mod crash;
+mod doubts;
 mod drive;
 mod flawed;
 mod mounts;

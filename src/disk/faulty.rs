@@ -226,6 +226,14 @@ impl<D: Disk> Disk for Faulty<D> {
         self.call("set_modified", CallKind::Change, name, |disk| disk.set_modified(dir, name, when))
     }
 
+    fn now(&self) -> u64 {
+        self.disk.now()
+    }
+
+    fn boot(&self) -> [u8; 16] {
+        self.disk.boot()
+    }
+
     fn try_lock(&self, dir: &D::Dir, name: &BStr) -> io::Result<Option<D::Lock>> {
         self.call("try_lock", CallKind::Change, name, |disk| disk.try_lock(dir, name))
     }

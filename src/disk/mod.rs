@@ -157,6 +157,17 @@ pub trait Disk: Send + Sync {
         Ok(())
     }
 
+    /// The present time, in nanoseconds since 1970.
+    fn now(&self) -> u64 {
+        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        since.ok().and_then(|since| u64::try_from(since.as_nanos()).ok()).unwrap_or(0)
+    }
+
+    /// Tells one start of the system from another; zeros where nothing tells.
+    fn boot(&self) -> [u8; 16] {
+        [0; 16]
+    }
+
     /// Takes the lock that the file `name` stands for, making the file where it is missing; `None` while another
     /// process holds it.
     fn try_lock(&self, dir: &Self::Dir, name: &BStr) -> io::Result<Option<Self::Lock>>;

@@ -2,10 +2,10 @@
 //!
 //! The rehearsal takes no lock, so that a kill before the commit point leaves none behind.
 
-use super::GitError;
 use super::lock;
 use super::reference::{Place, RefLock};
 use super::reflog::{Line, Missing};
+use super::{GitError, Repo};
 use bstr::{BStr, BString, ByteSlice};
 use gix::ObjectId;
 use gix::refs::FullName;
@@ -53,6 +53,13 @@ impl Head {
     pub(crate) fn reference(&self) -> &BStr {
         self.branch.as_ref().map_or(b"HEAD".as_bstr(), |branch| branch.as_bstr())
     }
+}
+
+/// Where HEAD points, in bytes that can be compared; nothing where it cannot be read.
+pub fn head_mark(repo: &Repo) -> Vec<u8> {
+    let Ok(head) = Head::read(&repo.local()) else { return Vec::new() };
+    let commit = head.commit.map_or_else(|| "no commit".to_owned(), |id| id.to_string());
+    [head.reference().as_bytes(), b" ", commit.as_bytes()].concat()
 }
 
 impl Step {

@@ -29,6 +29,7 @@ mod stored;
 pub use clean::Attributes;
 pub use commit::{CommitOptions, CommitRecorder, Hooks};
 pub use error::GitError;
+pub use head::head_mark;
 pub use lock::{IndexGuard, guard_index, lock_owner, remove_own_lock};
 pub use merge::merge;
 pub use naming::Naming;

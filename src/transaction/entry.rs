@@ -16,6 +16,8 @@ pub(super) struct Entry {
     pub stage: usize,
     /// Number of the slot in the staging folder.
     pub slot: u32,
+    /// Inode number of the new object; 0 where there is none, or no such thing.
+    pub inode: u64,
 }
 
 /// A folder that comes or goes with the files in it.

@@ -1,6 +1,6 @@
 //! What can go wrong in a transaction, and what state the tree is in then.
 
-use super::{OperationId, ParticipantError};
+use super::{Doubt, OperationId, ParticipantError};
 use crate::edit::{Code, RelPath};
 use std::io;
 use std::path::PathBuf;
@@ -48,13 +48,13 @@ pub enum TransactionError {
         /// Where it lies now.
         kept: PathBuf,
     },
-    /// An interrupted operation left paths that are neither old nor new.
-    #[error("{} of the interrupted operation {id} is neither as before nor as after it", show(.paths))]
+    /// Since an operation was interrupted somebody has gone on: what becomes of it is for a person to say.
+    #[error("the interrupted operation {id} needs a decision: {}", show(.doubts))]
     Undecided {
         /// The operation.
         id: OperationId,
-        /// The paths, the first few.
-        paths: Vec<RelPath>,
+        /// What speaks against undoing it, the first few things.
+        doubts: Vec<Doubt>,
     },
     /// Somebody added to a path of the batch before it could be undone.
     #[error("somebody added to {0} after the batch had changed it")]
@@ -74,8 +74,8 @@ pub enum TransactionError {
     LostPreImage(RelPath),
 }
 
-fn show(paths: &[RelPath]) -> String {
-    paths.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+fn show(doubts: &[Doubt]) -> String {
+    doubts.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
 impl TransactionError {
@@ -106,7 +106,7 @@ impl TransactionError {
                 Some(path.to_string())
             }
             Self::NoOldVersion { path, .. } => Some(path.to_string()),
-            Self::Undecided { paths, .. } => paths.first().map(ToString::to_string),
+            Self::Undecided { doubts, .. } => doubts.iter().find_map(Doubt::path).map(ToString::to_string),
             _ => None,
         }
     }

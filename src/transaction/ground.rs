@@ -20,6 +20,9 @@ pub struct Ground<'a, D: Disk> {
     pub folders: &'a Folders<D>,
     /// The state directory.
     pub store: &'a Store<D>,
+    /// Where the history stands that the tree belongs to, as bytes that only the caller reads. When it has moved since
+    /// an operation was interrupted, recovery does not undo that by itself.
+    pub head: &'a [u8],
 }
 
 impl<D: Disk> Clone for Ground<'_, D> {

@@ -52,6 +52,11 @@ impl OperationId {
         format!("{}T{}Z", date.join("-"), clock.join(":"))
     }
 
+    /// A moment in nanoseconds since 1970, written as [`time`](Self::time) writes it.
+    pub(super) fn time_of(nanoseconds: u64) -> String {
+        Self::at(nanoseconds / 1_000_000_000, 0).time()
+    }
+
     /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0

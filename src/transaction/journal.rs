@@ -20,6 +20,12 @@ const SECTORS: usize = 4;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Journal {
     pub id: OperationId,
+    /// When it was written, in nanoseconds since 1970.
+    pub created: u64,
+    /// The start of the system in which it was written.
+    pub boot: [u8; 16],
+    /// Where the caller's history stood, as bytes that only the caller reads.
+    pub head: BString,
     pub stages: Vec<StagePlace>,
     /// Sorted by path.
     pub entries: Vec<Entry>,
@@ -54,6 +60,7 @@ impl Journal {
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut body = Vec::new();
         put_bytes(&mut body, self.id.as_str().as_bytes());
+        put_bytes(&mut body, &self.head);
         put_count(&mut body, self.stages.len());
         for stage in &self.stages {
             match stage {
@@ -73,13 +80,27 @@ impl Journal {
             put_bytes(&mut body, entry.path.as_bstr());
             put_count(&mut body, entry.stage);
             body.extend_from_slice(&entry.slot.to_le_bytes());
+            body.extend_from_slice(&entry.inode.to_le_bytes());
             put_node(&mut body, &entry.before);
             put_node(&mut body, &entry.after);
         }
-        let mut bytes = header(&body).to_vec();
+        let mut bytes = self.header(&body).to_vec();
         bytes.append(&mut body);
         bytes.resize(bytes.len().next_multiple_of(SECTOR) + SECTORS * SECTOR, 0);
         bytes
+    }
+
+    fn header(&self, body: &[u8]) -> [u8; HEADER] {
+        let mut head = [0; HEADER];
+        head[..8].copy_from_slice(MAGIC);
+        head[8..12].copy_from_slice(&VERSION.to_le_bytes());
+        head[32..40].copy_from_slice(&self.created.to_le_bytes());
+        head[40..48].copy_from_slice(&(body.len() as u64).to_le_bytes());
+        head[48..80].copy_from_slice(Hash::of(body).as_bytes());
+        head[80..96].copy_from_slice(&self.boot);
+        let sum = Hash::of(&head[..96]);
+        head[96..128].copy_from_slice(sum.as_bytes());
+        head
     }
 
     /// Reads a journal and its last word.
@@ -103,7 +124,9 @@ impl Journal {
         if Hash::of(body).as_bytes() != &head[48..80] {
             return Err(damaged("its body does not verify"));
         }
-        let journal = Reader(body).journal().ok_or(damaged("its body makes no sense"))?;
+        let mut journal = Reader(body).journal().ok_or(damaged("its body makes no sense"))?;
+        journal.created = u64::from_le_bytes(head[32..40].try_into().expect("8 bytes"));
+        journal.boot = head[80..96].try_into().expect("16 bytes");
         let sectors = bytes.get(end.next_multiple_of(SECTOR)..).unwrap_or_default();
         let verdict = sectors.chunks(SECTOR).filter_map(|s| read_record(head, s)).next_back();
         Ok((journal, verdict.unwrap_or(Verdict::Open)))
@@ -138,17 +161,6 @@ fn read_record(head: &[u8], sector: &[u8]) -> Option<Verdict> {
         b"ABORT\0\0\0" => Some(Verdict::Abort),
         _ => None,
     }
-}
-
-fn header(body: &[u8]) -> [u8; HEADER] {
-    let mut head = [0; HEADER];
-    head[..8].copy_from_slice(MAGIC);
-    head[8..12].copy_from_slice(&VERSION.to_le_bytes());
-    head[40..48].copy_from_slice(&(body.len() as u64).to_le_bytes());
-    head[48..80].copy_from_slice(Hash::of(body).as_bytes());
-    let sum = Hash::of(&head[..96]);
-    head[96..128].copy_from_slice(sum.as_bytes());
-    head
 }
 
 fn put_count(out: &mut Vec<u8>, count: usize) {
@@ -247,8 +259,10 @@ impl<'a> Reader<'a> {
         })
     }
 
+    /// What the body says; the header says the rest.
     fn journal(mut self) -> Option<Journal> {
         let id = OperationId::parse(self.bytes()?.to_str().ok()?)?;
+        let head = self.bytes()?;
         let stages = self.list(|r| match r.array::<1>()?[0] {
             0 => Some(StagePlace::State),
             1 => r.path().map(StagePlace::Tree),
@@ -259,10 +273,12 @@ impl<'a> Reader<'a> {
         let entries = self.list(|r| {
             let (path, stage) = (r.path()?, r.count().filter(|s| *s < stages.len())?);
             let slot = u32::from_le_bytes(r.array()?);
+            let inode = u64::from_le_bytes(r.array()?);
             let (before, after) = (r.node()?, r.node()?);
-            Some(Entry { path, before, after, seen: None, stage, slot })
+            Some(Entry { path, before, after, seen: None, stage, slot, inode })
         })?;
-        self.0.is_empty().then_some(Journal { id, stages, entries, folders, emptied })
+        let (created, boot) = (0, [0; 16]);
+        self.0.is_empty().then_some(Journal { id, created, boot, head, stages, entries, folders, emptied })
     }
 }
 
@@ -274,10 +290,20 @@ mod tests {
         let file = |text: &[u8]| Node::File { hash: Hash::of(text), mode: 0o644, size: text.len() as u64 };
         let path = |p: &str| RelPath::new(p).expect("good");
         let folder = |p: &str, mode| Folder { path: path(p), mode };
-        let entry =
-            |p: &str, before, after, slot| Entry { path: path(p), before, after, seen: None, stage: 1, slot };
+        let entry = |p: &str, before, after, slot| Entry {
+            path: path(p),
+            before,
+            after,
+            seen: None,
+            stage: 1,
+            slot,
+            inode: 9,
+        };
         Journal {
             id: OperationId::now(),
+            created: 1_796_051_045_000_000_007,
+            boot: [3; 16],
+            head: "refs/heads/main".into(),
             stages: vec![StagePlace::State, StagePlace::Tree(path("mnt/x"))],
             entries: vec![
                 entry("a", file(b"1"), file(b"2"), 0),

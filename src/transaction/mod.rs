@@ -45,7 +45,7 @@ pub use ground::Ground;
 pub use id::OperationId;
 pub use operation::Operation;
 pub use participant::{Change, Landed, Participant, ParticipantError, Unrecorded};
-pub use recover::{Decide, Pending, Recovered, RecoveryOutcome, pending, recover};
+pub use recover::{Decide, Doubt, Pending, Recovered, RecoveryOutcome, pending, recover};
 pub use stage::Staging;
 pub use store::{Locked, Store};
 pub use swap::{Committed, Prepared, Stop, Swapped};

@@ -1,6 +1,16 @@
 //! Recovery: what a run that was killed has left is finished or undone before anything else happens.
 //!
-//! It looks before it leaps: where a path is neither as before nor as after, it decides nothing by itself.
+//! It looks before it leaps: where somebody may have gone on since, it decides nothing by itself, but lets a person say
+//! `back` or `forward` ([`Doubt`]). What can be known soundly:
+//!
+//! - Where the caller's history stood is in the journal.
+//! - A path is as before, as after, or on the way between; any other content is somebody's.
+//! - A path that is as after holds the very object that was staged, by its inode number, which is in the journal. It is
+//!   asked for only where such numbers last: within one start of the system, or on a file system that keeps them.
+//!
+//! A file that somebody wrote in place, with just the bytes of the batch, is not told from ours: undoing it loses
+//! nothing that is not in the batch. Times decide nothing: the new object gets its own when it takes its place, and
+//! recovery that dies half-way changes others.
 
 use super::entry::{Entry, Method, StagePlace};
 use super::error::Kept;
@@ -14,9 +24,10 @@ use super::swap::{Prepared, Taken};
 use super::sync::{Durability, after_undo};
 use super::undo::{Strangers, undo};
 use super::{OperationId, TransactionError};
-use crate::disk::{Disk, Node, Rename};
+use crate::disk::{Disk, Medium, Node, Rename, Stat};
 use crate::edit::RelPath;
 use bstr::{BStr, BString};
+use std::fmt;
 use std::io;
 
 /// What became of one interrupted operation.
@@ -46,7 +57,7 @@ pub enum RecoveryOutcome {
 /// How recovery decides.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Decide {
-    /// Undo what has not committed, unless a path is neither as before nor as after.
+    /// Undo what has not committed, unless somebody may have gone on since.
     #[default]
     Carefully,
     /// Undo what has not committed; versions of others stay in place, the old ones are kept aside.
@@ -60,10 +71,43 @@ pub enum Decide {
 pub struct Pending {
     /// Its id.
     pub id: OperationId,
+    /// When its journal was written, or else when it began, in UTC: `2026-11-30T15:04:05Z`.
+    pub since: String,
     /// What recovery would do.
     pub outcome: RecoveryOutcome,
-    /// Paths that are neither as before nor as after it, the first few: with any, recovery asks for a decision.
-    pub undecided: Vec<RelPath>,
+    /// With any of these recovery asks for a decision; the first few.
+    pub doubts: Vec<Doubt>,
+}
+
+/// Why recovery does not decide by itself.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Doubt {
+    /// The history that the tree belongs to has moved.
+    HeadMoved,
+    /// The path is neither as before nor as after.
+    Changed(RelPath),
+    /// The path is as after, but another file stands there than the one that was staged.
+    Replaced(RelPath),
+}
+
+impl Doubt {
+    /// The path it is about.
+    pub fn path(&self) -> Option<&RelPath> {
+        match self {
+            Self::HeadMoved => None,
+            Self::Changed(path) | Self::Replaced(path) => Some(path),
+        }
+    }
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::HeadMoved => write!(f, "HEAD has moved since"),
+            Self::Changed(path) => write!(f, "{path} is neither as before nor as after it"),
+            Self::Replaced(path) => write!(f, "{path} was written again since"),
+        }
+    }
 }
 
 /// Ends every interrupted operation, oldest first. The caller holds the lock.
@@ -95,17 +139,22 @@ pub fn pending<D: Disk + Clone>(ground: Ground<'_, D>) -> Result<Vec<Pending>, T
         let own = open_own(ground, &id)?;
         let bytes = read_journal(ground, &own).map_err(TransactionError::io("read the journal of", &id))?;
         let read = bytes.map(|bytes| Journal::decode(&bytes));
-        let (outcome, undecided) = match read {
+        let since = match &read {
+            Some(Ok((journal, _))) => OperationId::time_of(journal.created),
+            _ => id.time(),
+        };
+        let (outcome, doubts) = match read {
             None => (RecoveryOutcome::Discarded, Vec::new()),
             Some(Ok((_, Verdict::Commit))) => (RecoveryOutcome::Finished, Vec::new()),
             Some(Ok((journal, _))) => {
-                let odd = stages_of(ground, &own, &journal, &Verdict::Abort)
-                    .and_then(|stages| undecided(ground, &stages, &journal));
-                (RecoveryOutcome::RolledBack, odd.map_err(TransactionError::io("look at the paths of", &id))?)
+                let found = stages_of(ground, &own, &journal, &Verdict::Abort)
+                    .and_then(|stages| doubts(ground, &stages, &journal));
+                let found = found.map_err(TransactionError::io("look at the paths of", &id))?;
+                (RecoveryOutcome::RolledBack, found)
             }
             Some(Err(_)) => (RecoveryOutcome::RolledBack, Vec::new()),
         };
-        Ok(Pending { id, outcome, undecided })
+        Ok(Pending { id, since, outcome, doubts })
     };
     running.into_iter().map(look).collect()
 }
@@ -158,10 +207,14 @@ fn recover_one<D: Disk + Clone, P: Participant>(
         return Ok(Recovered { id, outcome: RecoveryOutcome::Finished, kept: finished.late, unrecorded });
     }
     if decide != Decide::Back {
-        let odd = undecided(ground, &stages, &journal)
-            .map_err(TransactionError::io("look at the paths of", &id))?;
-        if !odd.is_empty() {
-            return Err(TransactionError::Undecided { id, paths: odd });
+        let mut doubts =
+            doubts(ground, &stages, &journal).map_err(TransactionError::io("look at the paths of", &id))?;
+        if decide == Decide::Forward {
+            // The person has decided; but nobody can complete what is neither.
+            doubts.retain(|doubt| matches!(doubt, Doubt::Changed(_)));
+        }
+        if !doubts.is_empty() {
+            return Err(TransactionError::Undecided { id, doubts });
         }
     }
     if decide == Decide::Forward {
@@ -214,23 +267,55 @@ pub(super) fn is_allowed(journal: &Journal) -> bool {
         .all(|entry| !entry.path.is_root() && !entry.path.names().any(crate::plan::is_git_name))
 }
 
-/// Paths whose state is neither before nor after nor on the way between.
-fn undecided<D: Disk + Clone>(
+/// Whatever tells that somebody has gone on since the operation was interrupted, the first few things.
+fn doubts<D: Disk + Clone>(
     ground: Ground<'_, D>,
     stages: &[Stage<D>],
     journal: &Journal,
-) -> io::Result<Vec<RelPath>> {
+) -> io::Result<Vec<Doubt>> {
     const SHOWN: usize = 5;
-    let mut odd = Vec::new();
+    let mut found: Vec<Doubt> =
+        (journal.head != ground.head).then_some(Doubt::HeadMoved).into_iter().collect();
+    let numbers_last = numbers_last(ground, journal)?;
     for entry in &journal.entries {
         let now = ground.node(&entry.path)?;
-        let known =
-            now == entry.before || now == entry.after || on_the_way(ground, stages, journal, entry, &now)?;
-        if !known && odd.len() < SHOWN {
-            odd.push(entry.path.clone());
+        if now == entry.after {
+            if numbers_last && is_replaced(ground, stages, entry)? {
+                found.push(Doubt::Replaced(entry.path.clone()));
+            }
+        } else if now != entry.before && !on_the_way(ground, stages, journal, entry, &now)? {
+            found.push(Doubt::Changed(entry.path.clone()));
         }
     }
-    Ok(odd)
+    found.truncate(SHOWN);
+    Ok(found)
+}
+
+/// Whether inode numbers of the journal still mean the same objects.
+fn numbers_last<D: Disk + Clone>(ground: Ground<'_, D>, journal: &Journal) -> io::Result<bool> {
+    let boot = ground.disk().boot();
+    if boot == journal.boot && boot != [0; 16] {
+        return Ok(true);
+    }
+    Ok(ground.disk().medium(ground.folders.root())? != Medium::Fragile)
+}
+
+/// Whether another object stands at a path that is as after than the one that was staged for it.
+fn is_replaced<D: Disk + Clone>(
+    ground: Ground<'_, D>,
+    stages: &[Stage<D>],
+    entry: &Entry,
+) -> io::Result<bool> {
+    if entry.inode == 0 {
+        return Ok(false);
+    }
+    let disk = ground.disk();
+    let number = |stat: Option<Stat>| stat.map_or(0, |stat| stat.stamp.file.1);
+    let dir = ground.folders.parent(&entry.path)?;
+    let there = number(disk.stat(&dir, entry.path.name())?);
+    // While the staged object waits, nothing at the path is ours, and nothing there is touched.
+    Ok(there != entry.inode
+        && number(disk.stat(stage_of(stages, entry), entry.new_slot().as_ref())?) != entry.inode)
 }
 
 fn on_the_way<D: Disk + Clone>(

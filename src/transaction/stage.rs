@@ -1,7 +1,7 @@
 //! Staging: every new object is written beside the tree before any path of it is touched.
 
 use super::entry::{Entry, Folder};
-use super::ground::{Ground, Stages, clear_own, clear_tree_stages};
+use super::ground::{Ground, Stage, Stages, clear_own, clear_tree_stages, stage_of};
 use super::journal::Journal;
 use super::prelink::prelink;
 use super::store::{Store, make_folder};
@@ -140,8 +140,21 @@ impl<'a, D: Disk + Clone> Staging<'a, D> {
         let folders = folders.into_iter().map(|path| self.as_it_was(path)).collect::<Vec<_>>();
         let emptied = self.folders_to_go(&entries)?;
         prelink(self.ground, &stages, &mut entries, &folders, self.durability)?;
-        let journal = Journal { id: self.id.clone(), stages: places, entries, folders, emptied };
         let disk = self.ground.disk();
+        for entry in &mut entries {
+            entry.inode =
+                inode(disk, &stages, entry).map_err(TransactionError::io("look at", &entry.path))?;
+        }
+        let journal = Journal {
+            id: self.id.clone(),
+            created: disk.now(),
+            boot: disk.boot(),
+            head: self.ground.head.into(),
+            stages: places,
+            entries,
+            folders,
+            emptied,
+        };
         let (draft, name) = (JOURNAL_DRAFT.into(), JOURNAL.into());
         let bytes = journal.encode();
         let write = || -> io::Result<()> {
@@ -239,6 +252,7 @@ impl<'a, D: Disk + Clone> Staging<'a, D> {
             seen: file.seen,
             stage,
             slot,
+            inode: 0,
         };
         let name = entry.new_slot();
         let write = || -> io::Result<Node> {
@@ -292,6 +306,15 @@ impl<D: Disk + Clone> Drop for Staging<'_, D> {
             let _ = throw_away(self.ground, &self.id, &self.own);
         }
     }
+}
+
+/// The inode number of the staged object, where there is one.
+fn inode<D: Disk>(disk: &D, stages: &[Stage<D>], entry: &Entry) -> io::Result<u64> {
+    if !matches!(entry.after, Node::File { .. } | Node::Link { .. }) {
+        return Ok(0);
+    }
+    let stat = disk.stat(stage_of(stages, entry), entry.new_slot().as_ref())?;
+    Ok(stat.map_or(0, |stat| stat.stamp.file.1))
 }
 
 /// Removes what a transaction has staged that has touched nothing, or that is undone. What cannot be removed from the

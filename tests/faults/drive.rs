@@ -6,8 +6,8 @@ use patchmany::disk::{Access, Clock, Disk, Folders, SimDir, SimDisk, Tier};
 use patchmany::edit::Code;
 use patchmany::plan::Sink;
 use patchmany::transaction::{
-    Change, Decide, Durability, Failure, Ground, Landed, Participant, ParticipantError, Recovered, Staging,
-    Stop, Store, TransactionError, TreeState, Unrecorded,
+    Change, Decide, Durability, Failure, Ground, Landed, Participant, ParticipantError, Pending, Recovered,
+    Staging, Stop, Store, TransactionError, TreeState, Unrecorded,
 };
 use std::path::Path;
 use std::time::Duration;
@@ -112,7 +112,7 @@ pub(super) fn apply_with<D: Disk + Clone, P: Participant>(
     let folders = Folders::new(disk.clone(), root);
     let Ok(store) = Store::open(disk.clone(), Path::new(STATE)) else { return Ended::NotBegun };
     let Ok(_lock) = store.lock(Duration::ZERO) else { return Ended::NotBegun };
-    let ground = Ground { folders: &folders, store: &store };
+    let ground = Ground { folders: &folders, store: &store, head: b"" };
     if patchmany::transaction::recover(ground, Decide::Carefully, |_| None::<Nobody>).is_err() {
         return Ended::NotBegun;
     }
@@ -136,14 +136,30 @@ pub(super) fn apply_with<D: Disk + Clone, P: Participant>(
 
 /// Runs recovery as the program does.
 pub(super) fn recover<D: Disk + Clone>(disk: &D, decide: Decide) -> Result<Vec<Recovered>, TransactionError> {
+    recover_at(disk, decide, b"")
+}
+
+/// Runs recovery where the history that the tree belongs to stands at `head`.
+pub(super) fn recover_at<D: Disk + Clone>(
+    disk: &D,
+    decide: Decide,
+    head: &[u8],
+) -> Result<Vec<Recovered>, TransactionError> {
     let io = |source| TransactionError::Io { operation: "open", path: String::new(), source };
     let folders = Folders::new(disk.clone(), disk.open_root(Path::new(WORK)).map_err(io)?);
     let Some(store) = Store::find(disk.clone(), Path::new(STATE)).map_err(io)? else {
         return Ok(Vec::new());
     };
     let _lock = store.lock(Duration::ZERO)?;
-    let ground = Ground { folders: &folders, store: &store };
+    let ground = Ground { folders: &folders, store: &store, head };
     patchmany::transaction::recover(ground, decide, |_| None::<Nobody>)
+}
+
+/// What waits for recovery.
+pub(super) fn waiting(disk: &SimDisk, head: &[u8]) -> Vec<Pending> {
+    let folders = Folders::new(disk.clone(), disk.open_root(Path::new(WORK)).unwrap());
+    let store = Store::find(disk.clone(), Path::new(STATE)).unwrap().unwrap();
+    patchmany::transaction::pending(Ground { folders: &folders, store: &store, head }).unwrap()
 }
 
 /// The whole tree.

@@ -1,10 +1,11 @@
-//! A commit that cannot be put on its branch after the commit point: it waits, or it is pinned; it is never lost.
+//! A commit that cannot be put on its branch after the commit point: it waits, or it is pinned; it is never lost. And a
+//! branch that moves before the commit point, while an interrupted run waits.
 
-use crate::support::{TestRepo, patches};
-use patchmany::disk::{Disk, Folders, Node, OsDisk};
-use patchmany::edit::{Hash, RelPath};
-use patchmany::git::{CommitOptions, CommitRecorder, Hooks};
-use patchmany::plan::{Resolved, Sink};
+use crate::support::{TestRepo, die, patches, resolved};
+use patchmany::disk::{Disk, Folders, OsDisk};
+use patchmany::edit::RelPath;
+use patchmany::git::{CommitOptions, CommitRecorder, Hooks, head_mark};
+use patchmany::plan::Sink;
 use patchmany::transaction::{
     Durability, Finished, Ground, Landed, Participant, ParticipantError, Staging, Stop, Store, Unrecorded,
 };
@@ -34,29 +35,16 @@ fn repo() -> TestRepo {
     TestRepo::new(&[("a.txt", "one\n"), ("b.txt", "two\n")])
 }
 
-fn node(text: &str) -> Node {
-    Node::File { hash: Hash::of(text.as_bytes()), mode: 0o644, size: text.len() as u64 }
-}
-
 /// Applies and commits one edit of `a.txt`, as the program does. Returns the id of the operation.
 fn apply(repo: &TestRepo, act: &dyn Fn()) -> (String, Finished) {
     let root = OsDisk.open_root(repo.root()).unwrap();
     let folders = Folders::new(OsDisk, root);
     let store = Store::open(OsDisk, &repo.path(".git/patchmany")).unwrap();
     let _lock = store.lock(Duration::ZERO).unwrap();
-    let staging = Staging::begin(Ground { folders: &folders, store: &store }, Durability::None).unwrap();
+    let staging =
+        Staging::begin(Ground { folders: &folders, store: &store, head: b"" }, Durability::None).unwrap();
     let id = staging.id().to_string();
-    let path = RelPath::new("a.txt").unwrap();
-    let file = Resolved {
-        path: path.clone(),
-        before: node("one\n"),
-        after: node("1\n"),
-        seen: None,
-        old: None,
-        new: Some(b"1\n".as_slice().into()),
-        metadata_from: Some(path),
-    };
-    staging.put(&file).unwrap();
+    staging.put(&resolved(("a.txt", "one\n", "1\n"))).unwrap();
     let options = CommitOptions {
         message: Some("ours".to_owned()),
         hooks: Hooks::Run,
@@ -175,4 +163,49 @@ fn a_commit_that_waited_too_long_is_pinned_and_told_once() {
     assert_eq!(repo.git(&["for-each-ref", "--format=%(contents:subject)", "refs/patchmany"]), "ours");
     assert_eq!(repo.read("a.txt"), "1\n");
     assert_eq!(repo.run(&["recover"], "").out, "nothing to recover\n");
+}
+
+/// A run of `a.txt` that dies before the commit point.
+fn died(repo: &TestRepo) {
+    let store = Store::open(OsDisk, &repo.path(".git/patchmany")).unwrap();
+    die(repo.root(), &store, &head_mark(&repo.open()), ("a.txt", "one\n", "1\n"));
+    assert_eq!(repo.read("a.txt"), "1\n");
+}
+
+#[test]
+fn an_interrupted_run_is_rolled_back_where_head_stays() {
+    let repo = repo();
+    died(&repo);
+    let ran = repo.run(&["recover", "--list", "--json"], "");
+    let listed: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!((&listed["action"], &listed["head_moved"]), (&"roll-back".into(), &false.into()));
+    assert!(listed["since"].as_str().unwrap().starts_with("20"), "{listed}");
+    assert_eq!(repo.run(&["recover"], "").code, 0);
+    assert_eq!(repo.read("a.txt"), "one\n");
+}
+
+#[test]
+fn a_head_that_moved_since_asks_for_a_decision() {
+    for (word, text) in [("--back", "one\n"), ("--forward", "1\n")] {
+        for moves in
+            [&["commit", "-q", "--allow-empty", "-m", "theirs"][..], &["checkout", "-q", "-b", "other"]]
+        {
+            let repo = repo();
+            died(&repo);
+            repo.git(moves);
+            for command in ["recover", "apply"] {
+                let ran = repo.run(&[command, "--json"], patches(&[("b.txt", "two", "2")]));
+                assert_eq!((ran.code, &ran.json()["outcome"]), (4, &"needs-recovery".into()), "{ran:?}");
+                assert!(
+                    ran.json()["errors"][0]["message"].as_str().unwrap().contains("HEAD has moved"),
+                    "{ran:?}"
+                );
+            }
+            assert_eq!(repo.read("a.txt"), "1\n");
+            let listed = repo.run(&["recover", "--list", "--json"], "");
+            assert!(listed.out.contains(r#""head_moved":true"#), "{listed:?}");
+            assert_eq!(repo.run(&["recover", word], "").code, 0);
+            assert_eq!((repo.read("a.txt").as_str(), repo.read("b.txt").as_str()), (text, "two\n"), "{word}");
+        }
+    }
 }

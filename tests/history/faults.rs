@@ -91,7 +91,7 @@ fn with<D: Disk + Clone>(disk: &D, run: impl FnOnce(Ground<'_, D>) -> Done) -> D
     let folders = Folders::new(disk.clone(), disk.open_root(Path::new(WORK))?);
     let store = Store::open(disk.clone(), Path::new(STATE))?;
     let _lock = store.lock(Duration::ZERO)?;
-    let ground = Ground { folders: &folders, store: &store };
+    let ground = Ground { folders: &folders, store: &store, head: b"" };
     recover(ground, Decide::Carefully, |_| None::<Nobody>)?;
     run(ground)
 }

@@ -7,7 +7,7 @@ use patchmany::plan::Compared;
 use patchmany::report::{
     ErrorReport, FileReport, Mode, OperationReport, Outcome, PathReport, Report, ShownReport, WarningReport,
 };
-use patchmany::transaction::{Pending, RecoveryOutcome, TreeState};
+use patchmany::transaction::{Doubt, Pending, RecoveryOutcome, TreeState};
 use std::io::{self, Write};
 
 const RED: Paint = AnsiColor::Red.on_default();
@@ -55,13 +55,18 @@ pub(crate) fn pending(found: &[Pending], as_json: bool) {
             RecoveryOutcome::RolledBack => "roll-back",
             RecoveryOutcome::Finished => "finish",
         };
-        let paths: Vec<String> = one.undecided.iter().map(ToString::to_string).collect();
+        let doubts: Vec<String> = one.doubts.iter().map(ToString::to_string).collect();
+        let paths: Vec<String> = one.doubts.iter().filter_map(Doubt::path).map(ToString::to_string).collect();
         let line = if as_json {
-            serde_json::json!({ "id": one.id.as_str(), "action": word, "undecided": paths }).to_string()
-        } else if paths.is_empty() {
-            format!("{} {word}", one.id)
+            serde_json::json!({
+                "id": one.id.as_str(), "since": one.since, "action": word, "undecided": paths,
+                "head_moved": one.doubts.contains(&Doubt::HeadMoved),
+            })
+            .to_string()
+        } else if doubts.is_empty() {
+            format!("{} {} {word}", one.id, one.since)
         } else {
-            format!("{} {word}; neither old nor new: {}", one.id, paths.join(", "))
+            format!("{} {} {word}; needs a decision: {}", one.id, one.since, doubts.join("; "))
         };
         // A closed pipe ends the listing quietly.
         if writeln!(out, "{line}").is_err() {

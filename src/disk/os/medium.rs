@@ -1,4 +1,4 @@
-//! What keeps a folder's files, as Linux tells.
+//! What keeps a folder's files, and which start of the system this is, as Linux tells.
 
 use super::super::Medium;
 use rustix::fd::AsFd;
@@ -36,4 +36,21 @@ fn lacks_journal<Fd: AsFd>(dir: Fd) -> io::Result<bool> {
     let task = std::path::Path::new("/sys/fs/ext4").join(name).join("journal_task");
     // Where the system does not tell, the usual holds: there is a journal.
     Ok(std::fs::read_to_string(task).is_ok_and(|task| task.trim() == "<none>"))
+}
+
+/// The id of this start of the system; zeros where it cannot be read.
+pub(super) fn boot() -> [u8; 16] {
+    let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let digits: String = text.chars().filter(char::is_ascii_hexdigit).collect();
+    u128::from_str_radix(&digits, 16).unwrap_or(0).to_be_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_start_has_one_id() {
+        assert_eq!(super::boot(), super::boot());
+        let told = std::path::Path::new("/proc/sys/kernel/random/boot_id").exists();
+        assert_eq!(super::boot() != [0; 16], told);
+    }
 }

@@ -201,6 +201,11 @@ impl Disk for OsDisk {
         Ok(rustix::fs::utimensat(&**dir, name.as_bytes(), &times, AtFlags::SYMLINK_NOFOLLOW)?)
     }
 
+    #[cfg(target_os = "linux")]
+    fn boot(&self) -> [u8; 16] {
+        super::medium::boot()
+    }
+
     fn try_lock(&self, dir: &Self::Dir, name: &BStr) -> io::Result<Option<Self::Lock>> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = retry_on_intr(|| rustix::fs::openat(&**dir, name.as_bytes(), flags, permissions(0o600)))?;

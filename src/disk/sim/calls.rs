@@ -220,6 +220,14 @@ impl Disk for SimDisk {
         Ok(())
     }
 
+    fn now(&self) -> u64 {
+        u64::try_from(self.world().time()).unwrap_or(0)
+    }
+
+    fn boot(&self) -> [u8; 16] {
+        [1; 16]
+    }
+
     fn try_lock(&self, dir: &SimDir, name: &BStr) -> io::Result<Option<SimLock>> {
         let mut world = self.world();
         if world.now.find(dir.0, name).is_none() {

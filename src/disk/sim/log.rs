@@ -46,7 +46,7 @@ impl Log {
 }
 
 impl World {
-    fn time(&self) -> i128 {
+    pub(super) fn time(&self) -> i128 {
         match self.clock {
             super::Clock::Fine => 1_000 + self.log.len() as i128,
             super::Clock::Coarse => 1_000,
