@@ -17,7 +17,7 @@ use crate::plan::{
 use crate::report::{ErrorReport, GitReport, Mode, Outcome, Report, WarningReport, Written};
 use crate::transaction::{
     Decide, Durability, Finished, Ground, OperationId, ParticipantError, Pending, Recovered, RecoveryOutcome,
-    Staging, Stop, TreeState, Unrecorded, pending, recover as recover_all,
+    Room, Staging, Stop, TreeState, Unrecorded, pending, recover as recover_all,
 };
 use crate::workspace::{Past, Workspace};
 use seen::Seen;
@@ -329,6 +329,7 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Where the file system refuses to move files from the state directory, once more from inside the tree.
     fn swap(
         &self,
         batch: &ChangeSet,
@@ -337,8 +338,24 @@ impl<'a> Run<'a> {
         progress: &dyn Progress,
         report: &mut Report,
     ) -> Result<Plan, Error> {
+        match self.swap_from(Room::State, (batch, ground), stop, progress, report) {
+            Err(Error::Failed(failure)) if failure.wants_room_in_tree() => {
+                self.swap_from(Room::Tree, (batch, ground), stop, progress, report)
+            }
+            done => done,
+        }
+    }
+
+    fn swap_from(
+        &self,
+        room: Room,
+        (batch, ground): (&ChangeSet, Ground<'_, OsDisk>),
+        stop: &Stop,
+        progress: &dyn Progress,
+        report: &mut Report,
+    ) -> Result<Plan, Error> {
         let durability = self.options.durability.map_or_else(|| Durability::fitting(ground), Ok)?;
-        let staging = Staging::begin(ground, durability)?;
+        let staging = Staging::begin(ground, durability)?.waiting_in(room);
         let id = staging.id().clone();
         let Some(plan) = self.plan(batch, &Counted { sink: &staging, progress })? else {
             return Err(staging.into_failure().into());

@@ -13,7 +13,7 @@ use crate::plan::{FileAction, LastLink, Plan, PlannedFile, Resolved, Sink, Sourc
 use crate::report::{
     Mode, OperationReport, Outcome, PathReport, Report, ShownReport, WarningReport, Written,
 };
-use crate::transaction::{Decide, Durability, Ground, OperationId, Staging, Stop, TreeState};
+use crate::transaction::{Decide, Durability, Ground, OperationId, Room, Staging, Stop, TreeState};
 use crate::workspace::Workspace;
 use bstr::ByteSlice;
 use std::sync::Arc;
@@ -135,10 +135,20 @@ struct Undoing<'a> {
 }
 
 impl Undoing<'_> {
+    /// Where the file system refuses to move files from the state directory, once more from inside the tree.
     fn run(&self, wanted: &Wanted, stop: &Stop, report: &mut Report) -> Result<(), Error> {
+        match self.run_from(Room::State, wanted, stop, report) {
+            Err(Error::Failed(failure)) if failure.wants_room_in_tree() => {
+                self.run_from(Room::Tree, wanted, stop, report)
+            }
+            done => done,
+        }
+    }
+
+    fn run_from(&self, room: Room, wanted: &Wanted, stop: &Stop, report: &mut Report) -> Result<(), Error> {
         let reversal = Reversal::new(self.ground.folders, self.past, wanted)?;
         let durability = self.options.durability.map_or_else(|| Durability::fitting(self.ground), Ok)?;
-        let staging = Staging::reversing(self.ground, durability, reversal.operation())?;
+        let staging = Staging::reversing(self.ground, durability, reversal.operation())?.waiting_in(room);
         let id = staging.id().clone();
         let mut plan = Plan::default();
         for file in reversal.files() {

@@ -13,6 +13,7 @@ mod flawed;
 mod mounts;
 mod nested;
 mod processes;
+mod rooms;
 mod single;
 mod soak;
 mod strace;

@@ -112,7 +112,24 @@ impl TransactionError {
     }
 }
 
+/// What a move between the tree and a staging folder is called.
+pub(super) const MOVES: [&str; 3] = ["swap in", "remove", "put in place"];
+
 impl Failure {
+    /// Whether the file system refused to move an object between the tree and the state directory, and everything is
+    /// as before: with [`Room::Tree`](super::Room::Tree) the same batch may land.
+    pub fn wants_room_in_tree(&self) -> bool {
+        let refused = |source: &io::Error| {
+            // EPERM is not the lack of a permission bit, which is EACCES.
+            let is_eperm =
+                source.kind() == io::ErrorKind::PermissionDenied && source.raw_os_error() == Some(1);
+            is_eperm || source.kind() == io::ErrorKind::CrossesDevices
+        };
+        let moving = matches!(&self.cause, TransactionError::Io { operation, source, .. }
+            if MOVES.contains(operation) && refused(source));
+        moving && self.tree != TreeState::NeedsRecovery && self.kept.is_empty()
+    }
+
     /// A transaction that ended with nothing of it left in the tree.
     pub(super) fn clean(cause: TransactionError, tree: TreeState) -> Self {
         Self { cause, rollback: None, tree, kept: Vec::new() }

@@ -91,11 +91,12 @@ fn clean_up<D: Disk + Clone>(
     stages: &[Stage<D>],
     journal: &Journal,
 ) -> io::Result<()> {
-    remove_emptied_folders(ground, journal)?;
     for stage in stages.iter().filter(|s| s.place != StagePlace::State) {
         bring_home(ground, own, stage, journal)?;
         clear_stage(ground, &journal.id, stage, &[])?;
     }
+    // One of them may stand in a folder that is empty now.
+    remove_emptied_folders(ground, journal)?;
     let undo = ground.store.lasting_folder(UNDO.into())?;
     let (disk, name) = (ground.disk(), Store::<D>::running_name(&journal.id));
     let id: &bstr::BStr = journal.id.as_str().into();

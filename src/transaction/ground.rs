@@ -2,6 +2,7 @@
 
 use super::OperationId;
 use super::entry::{Entry, StagePlace};
+use super::journal::Verdict;
 use super::store::{Store, make_folder};
 use crate::disk::{Disk, Folders, Kind, Node};
 use crate::edit::RelPath;
@@ -62,44 +63,65 @@ pub(super) fn tree_stage_name(id: &OperationId) -> BString {
     format!(".patchmany-{id}").into()
 }
 
+/// Where new objects wait for the swap.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Room {
+    /// In the state directory; in the tree only for what lies on other mounts.
+    State,
+    /// In the tree, on the same mount and device as their paths: some file systems refuse to move objects between
+    /// folders of one mount (btrfs subvolumes, project quotas).
+    Tree,
+}
+
 /// Chooses a staging folder for each path: on the mount of the folder that the path stands in.
 pub(super) struct Stages<'a, D: Disk> {
     ground: Ground<'a, D>,
     id: OperationId,
     own: D::Dir,
-    own_mount: u64,
+    room: Room,
     found: Mutex<Found<D>>,
 }
 
+/// Between folders of one place objects can be moved: the mount and, where the tree itself has to hold them, the device.
+type Place = (u64, u64);
+
 struct Found<D: Disk> {
     stages: Vec<Stage<D>>,
-    /// The stage of each mount.
-    by_mount: HashMap<u64, usize>,
-    /// The mount of each folder, and of folders to come that of the nearest one that is there.
-    mounts: HashMap<RelPath, u64>,
+    /// The stage of each place.
+    by_place: HashMap<Place, usize>,
+    /// The place of each folder, and of folders to come that of the nearest one that is there.
+    places: HashMap<RelPath, Place>,
 }
 
 impl<'a, D: Disk + Clone> Stages<'a, D> {
     pub(super) fn new(ground: Ground<'a, D>, id: OperationId, own: D::Dir) -> io::Result<Self> {
-        let own_mount = ground.disk().stat_dir(&own)?.mount;
         let first = Stage { place: StagePlace::State, dir: own.clone() };
-        let found =
-            Found { stages: vec![first], by_mount: HashMap::from([(own_mount, 0)]), mounts: HashMap::new() };
-        Ok(Self { ground, id, own, own_mount, found: Mutex::new(found) })
+        let by_place = HashMap::from([((ground.disk().stat_dir(&own)?.mount, 0), 0)]);
+        let found = Found { stages: vec![first], by_place, places: HashMap::new() };
+        Ok(Self { ground, id, own, room: Room::State, found: Mutex::new(found) })
+    }
+
+    /// Nothing has been staged yet.
+    pub(super) fn in_room(mut self, room: Room) -> Self {
+        if room == Room::Tree {
+            self.locked().by_place.clear();
+        }
+        self.room = room;
+        self
     }
 
     /// The number and folder of the stage for `path`.
     pub(super) fn stage_for(&self, path: &RelPath) -> io::Result<(usize, D::Dir)> {
         let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
         let mut found = self.locked();
-        let mount = self.mount(&mut found, &folder)?;
-        let number = match found.by_mount.get(&mount) {
+        let place = self.place(&mut found, &folder)?;
+        let number = match found.by_place.get(&place) {
             Some(&number) => number,
             None => {
-                let stage = self.make_in_tree(&mut found, &folder, mount)?;
+                let stage = self.make_in_tree(&mut found, &folder, place)?;
                 found.stages.push(stage);
                 let number = found.stages.len() - 1;
-                found.by_mount.insert(mount, number);
+                found.by_place.insert(place, number);
                 number
             }
         };
@@ -129,34 +151,36 @@ impl<'a, D: Disk + Clone> Stages<'a, D> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn mount(&self, found: &mut Found<D>, folder: &RelPath) -> io::Result<u64> {
-        if let Some(&mount) = found.mounts.get(folder) {
-            return Ok(mount);
+    fn place(&self, found: &mut Found<D>, folder: &RelPath) -> io::Result<Place> {
+        if let Some(&place) = found.places.get(folder) {
+            return Ok(place);
         }
-        let mount = match (self.ground.folders.open(folder), folder.parent()) {
-            (Ok(dir), _) => self.ground.disk().stat_dir(&dir)?.mount,
+        let place = match (self.ground.folders.open(folder), folder.parent()) {
+            (Ok(dir), _) => {
+                let stat = self.ground.disk().stat_dir(&dir)?;
+                (stat.mount, if self.room == Room::Tree { stat.stamp.file.0 } else { 0 })
+            }
             (Err(e), Some(above))
                 if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
             {
-                self.mount(found, &above)?
+                self.place(found, &above)?
             }
             (Err(e), _) => return Err(e),
         };
-        found.mounts.insert(folder.clone(), mount);
-        Ok(mount)
+        found.places.insert(folder.clone(), place);
+        Ok(place)
     }
 
-    /// Makes a staging folder in the topmost folder of the tree that lies on `mount`, named in the intent first.
-    fn make_in_tree(&self, found: &mut Found<D>, folder: &RelPath, mount: u64) -> io::Result<Stage<D>> {
+    /// Makes a staging folder in the topmost folder of the tree that lies in `place`, named in the intent first.
+    fn make_in_tree(&self, found: &mut Found<D>, folder: &RelPath, place: Place) -> io::Result<Stage<D>> {
         let mut top = folder.clone();
         while let Some(above) = top.parent() {
-            if self.mount(found, &above)? != mount {
+            if self.place(found, &above)? != place {
                 break;
             }
             top = above;
         }
         let disk = self.ground.disk();
-        debug_assert!(mount != self.own_mount, "the state directory serves its own mount");
         let name: BString = format!("{INTENT}{}", found.stages.len()).into();
         disk.create(&self.own, name.as_ref(), top.as_bstr(), 0o600)?;
         disk.sync_file(&self.own, name.as_ref())?;
@@ -164,6 +188,7 @@ impl<'a, D: Disk + Clone> Stages<'a, D> {
         disk.sync_dir(&self.ground.store.dir)?;
         let above = self.ground.folders.open(&top)?;
         let dir = make_folder(disk, &above, tree_stage_name(&self.id).as_ref())?;
+        // Old objects will lie in it: its own name must not be lost.
         disk.sync_dir(&above)?;
         Ok(Stage { place: StagePlace::Tree(top), dir })
     }

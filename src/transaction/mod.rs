@@ -41,7 +41,7 @@ mod tests;
 
 pub use error::{Failure, Kept, TransactionError, TreeState, Version};
 pub use finish::Finished;
-pub use ground::Ground;
+pub use ground::{Ground, Room};
 pub use id::OperationId;
 pub use operation::Operation;
 pub use participant::{Change, Landed, Participant, ParticipantError, Unrecorded};

@@ -1,7 +1,7 @@
 //! Staging: every new object is written beside the tree before any path of it is touched.
 
 use super::entry::{Entry, Folder};
-use super::ground::{Ground, Stage, Stages, clear_own, clear_tree_stages, stage_of};
+use super::ground::{Ground, Room, Stage, Stages, clear_own, clear_tree_stages, stage_of};
 use super::journal::Journal;
 use super::prelink::prelink;
 use super::store::{Store, make_folder};
@@ -79,6 +79,12 @@ impl<'a, D: Disk + Clone> Staging<'a, D> {
         let mut staging = Self::begin(ground, durability)?;
         staging.reverses = Some(operation);
         Ok(staging)
+    }
+
+    /// Lets new objects wait in `room`; to be called before the first is put.
+    pub fn waiting_in(mut self, room: Room) -> Self {
+        self.stages = self.stages.take().map(|stages| stages.in_room(room));
+        self
     }
 
     /// Keeps `about` beside the journal: whatever the caller wants to know of the operation later.

@@ -7,7 +7,7 @@ use patchmany::edit::Code;
 use patchmany::plan::Sink;
 use patchmany::transaction::{
     Change, Decide, Durability, Failure, Ground, Landed, Participant, ParticipantError, Pending, Recovered,
-    Staging, Stop, Store, TransactionError, TreeState, Unrecorded,
+    Room, Staging, Stop, Store, TransactionError, TreeState, Unrecorded,
 };
 use std::path::Path;
 use std::time::Duration;
@@ -105,6 +105,16 @@ pub(super) fn apply_with<D: Disk + Clone, P: Participant>(
     disk: &D,
     batch: &Batch,
     durability: Durability,
+    participant: Option<&mut P>,
+    committed: impl FnOnce(),
+) -> Ended {
+    apply_in(disk, batch, (durability, Room::State), participant, committed)
+}
+
+pub(super) fn apply_in<D: Disk + Clone, P: Participant>(
+    disk: &D,
+    batch: &Batch,
+    (durability, room): (Durability, Room),
     mut participant: Option<&mut P>,
     committed: impl FnOnce(),
 ) -> Ended {
@@ -117,6 +127,7 @@ pub(super) fn apply_with<D: Disk + Clone, P: Participant>(
         return Ended::NotBegun;
     }
     let Ok(staging) = Staging::begin(ground, durability) else { return Ended::NotBegun };
+    let staging = staging.waiting_in(room);
     for entry in &batch.entries {
         if staging.put(entry).is_err() {
             return Ended::Failed(staging.into_failure());
