@@ -16,6 +16,7 @@ mod processes;
 mod rooms;
 mod single;
 mod soak;
+mod spelling;
 mod strace;
 mod tally;
 mod tree;

@@ -61,6 +61,16 @@ impl<D: Disk> Folders<D> {
         self.open(&path.parent().ok_or(io::ErrorKind::InvalidInput)?)
     }
 
+    /// Whether the name of `path` stands in its folder just so: some file systems take names that differ in case, or in
+    /// the form of a letter, for one. Reads the whole folder.
+    ///
+    /// # Errors
+    /// As [`Disk::open_dir`] and [`Disk::list`].
+    pub fn is_spelled(&self, path: &RelPath) -> io::Result<bool> {
+        let names = self.disk.list(&self.parent(path)?)?;
+        Ok(names.iter().any(|name| name == path.name()))
+    }
+
     /// Forgets what is open: the folders may be others now.
     pub fn forget(&self) {
         self.locked().clear();

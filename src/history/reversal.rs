@@ -101,10 +101,15 @@ impl<'a, D: Disk> Reversal<'a, D> {
         })
     }
 
-    /// What stands at `path`; nothing where a folder above it is missing, or is none.
+    /// What stands at `path`; nothing where a folder above it is missing, or is none, and where a name that the
+    /// operation freed stands again under the other spelling that it was moved to.
     fn stat(&self, path: &RelPath) -> io::Result<Option<Kind>> {
         match self.folders.parent(path) {
-            Ok(dir) => Ok(self.folders.disk().stat(&dir, path.name())?.map(|stat| stat.kind)),
+            Ok(dir) => {
+                let found = self.folders.disk().stat(&dir, path.name())?.map(|stat| stat.kind);
+                let freed = self.change(path).is_some_and(|change| change.after.is_absent());
+                Ok(if freed && found.is_some() && !self.folders.is_spelled(path)? { None } else { found })
+            }
             Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
             Err(e) => Err(e),
         }

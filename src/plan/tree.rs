@@ -14,6 +14,8 @@ pub(super) struct Tree<'a> {
     /// In the order of first mention.
     pub(super) slots: Vec<Slot>,
     by_path: HashMap<RelPath, usize>,
+    /// The slots of files with one name, by device and inode number.
+    by_file: HashMap<(u64, u64), usize>,
 }
 
 /// One path.
@@ -71,7 +73,7 @@ impl Content {
 
 impl<'a> Tree<'a> {
     pub(super) fn new(source: &'a dyn Source) -> Self {
-        Self { source, slots: Vec::new(), by_path: HashMap::new() }
+        Self { source, slots: Vec::new(), by_path: HashMap::new(), by_file: HashMap::new() }
     }
 
     /// The slot of `path`, read from the source at its first mention.
@@ -79,7 +81,17 @@ impl<'a> Tree<'a> {
         let at = match self.by_path.get(path) {
             Some(&at) => at,
             None => {
-                let slot = load(self.source, path, entry).map_err(|r| r.on(path.as_bstr()))?;
+                let mut slot = load(self.source, path, entry).map_err(|r| r.on(path.as_bstr()))?;
+                let file =
+                    slot.seen.map(|stamp| stamp.file).filter(|file| *file != (0, 0) && slot.links == 1);
+                let known = file.and_then(|file| self.by_file.get(&file)).map(|&at| &self.slots[at].path);
+                match (known, file) {
+                    (Some(known), _) if is_respelled(known, path) => {
+                        slot = empty(path, entry, Node::Absent, Now::Absent);
+                    }
+                    (None, Some(file)) => _ = self.by_file.insert(file, self.slots.len()),
+                    _ => {}
+                }
                 self.slots.push(slot);
                 self.by_path.insert(path.clone(), self.slots.len() - 1);
                 self.slots.len() - 1
@@ -177,17 +189,18 @@ pub(super) fn io_refusal(what: &str, path: &RelPath, error: &std::io::Error) -> 
     Refusal::new(Code::Io, format!("cannot {what} {path}: {error}"))
 }
 
+/// Whether two paths of one file are spellings of one name: some file systems ignore case. The file has one name only.
+fn is_respelled(known: &RelPath, path: &RelPath) -> bool {
+    known.to_string().to_lowercase() == path.to_string().to_lowercase()
+}
+
+fn empty(path: &RelPath, entry: usize, before: Node, now: Now) -> Slot {
+    Slot { path: path.clone(), before, old: None, seen: None, links: 0, entry, now }
+}
+
 fn load(source: &dyn Source, path: &RelPath, entry: usize) -> Result<Slot, Refusal> {
     let stat = source.stat(path).map_err(|e| io_refusal("look at", path, &e))?;
-    let empty = |before: Node, now: Now| Slot {
-        path: path.clone(),
-        before,
-        old: None,
-        seen: None,
-        links: 0,
-        entry,
-        now,
-    };
+    let empty = |before: Node, now: Now| empty(path, entry, before, now);
     Ok(match stat.map(|s| s.kind) {
         None => empty(Node::Absent, Now::Absent),
         Some(Kind::Directory) => empty(Node::Directory, Now::Folder),

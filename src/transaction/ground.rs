@@ -49,6 +49,14 @@ impl<D: Disk + Clone> Ground<'_, D> {
             Err(e) => Err(e),
         }
     }
+
+    /// The same, but nothing where what stands there is spelled otherwise.
+    pub(super) fn node_as_spelled(&self, path: &RelPath) -> io::Result<Node> {
+        match self.node(path)? {
+            node if node.is_absent() || self.folders.is_spelled(path)? => Ok(node),
+            _ => Ok(Node::Absent),
+        }
+    }
 }
 
 /// An open staging folder.

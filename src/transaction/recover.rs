@@ -283,12 +283,21 @@ fn doubts<D: Disk + Clone>(
             if numbers_last && is_replaced(ground, stages, entry)? {
                 found.push(Doubt::Replaced(entry.path.clone()));
             }
-        } else if now != entry.before && !on_the_way(ground, stages, journal, entry, &now)? {
+        } else if now != entry.before
+            && !on_the_way(ground, stages, journal, entry, &now)?
+            && !is_other_spelling(ground, entry)?
+        {
             found.push(Doubt::Changed(entry.path.clone()));
         }
     }
     found.truncate(SHOWN);
     Ok(found)
+}
+
+/// Whether the path is as before or as after, and what was found stands there under another spelling.
+fn is_other_spelling<D: Disk + Clone>(ground: Ground<'_, D>, entry: &Entry) -> io::Result<bool> {
+    let spelled = ground.node_as_spelled(&entry.path)?;
+    Ok(spelled.is_absent() && (entry.before.is_absent() || entry.after.is_absent()))
 }
 
 /// Whether inode numbers of the journal still mean the same objects.

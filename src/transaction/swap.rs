@@ -120,8 +120,19 @@ impl<'a, D: Disk + Clone> Prepared<'a, D> {
     }
 
     fn is_before(&self, entry: &Entry) -> Result<bool, TransactionError> {
-        let node = self.ground.node(&entry.path).map_err(TransactionError::io("read", &entry.path))?;
-        Ok(node == entry.before)
+        let read = || TransactionError::io("read", &entry.path);
+        if self.ground.node(&entry.path).map_err(read())? == entry.before {
+            return Ok(true);
+        }
+        // A file that the batch moves to another spelling of its name.
+        let other = entry.before.is_absent() && self.frees(&entry.path);
+        Ok(other && self.ground.node_as_spelled(&entry.path).map_err(read())?.is_absent())
+    }
+
+    /// Whether the batch removes a path that differs from this one by its spelling alone.
+    fn frees(&self, path: &RelPath) -> bool {
+        let same = |other: &RelPath| other.to_string().to_lowercase() == path.to_string().to_lowercase();
+        self.journal.entries.iter().any(|e| e.method() == Method::Delete && e.path != *path && same(&e.path))
     }
 
     /// Swaps the paths that are still as before; the others are as after already, or on the way.
@@ -138,7 +149,8 @@ impl<'a, D: Disk + Clone> Prepared<'a, D> {
                     _ if now == entry.after => {}
                     Replace | ReplaceFolder if now.is_absent() => self.put_in_place(entry)?,
                     Replace | ReplaceFolder => self.replace(entry)?,
-                    Delete if now == entry.before => self.take_away(entry)?,
+                    // Under another spelling the new file may stand there already.
+                    Delete if now == entry.before && !self.is_taken(entry)? => self.take_away(entry)?,
                     // A folder of ours stands where the file was.
                     Delete => {}
                     Create => self.put_in_place(entry)?,
@@ -223,6 +235,11 @@ impl<'a, D: Disk + Clone> Prepared<'a, D> {
         let taken = self.ground.disk().rename(from, (stage, old.as_ref()), Rename::NoReplace);
         taken.map_err(|e| moved(entry, "remove", e))?;
         self.captured(entry, old.as_ref())
+    }
+
+    fn is_taken(&self, entry: &Entry) -> Result<bool, TransactionError> {
+        let stat = self.ground.disk().stat(stage_of(&self.stages, entry), entry.old_slot().as_ref());
+        Ok(stat.map_err(TransactionError::io("look at the old version of", &entry.path))?.is_some())
     }
 
     fn put_in_place(&self, entry: &Entry) -> Result<(), TransactionError> {

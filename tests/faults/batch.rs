@@ -135,3 +135,12 @@ pub(super) fn wide() -> Batch {
     };
     between(all("old"), all("new!"), &[])
 }
+
+/// A file whose name changes in case alone, with its text and without.
+pub(super) fn respelled() -> Batch {
+    between(
+        vec![("Foo.txt", file("old\n", 0o644)), ("d/READ.me", file("same\n", 0o600))],
+        vec![("foo.txt", file("new!\n", 0o644)), ("d/Read.me", file("same\n", 0o600))],
+        &[("Foo.txt", "foo.txt"), ("d/READ.me", "d/Read.me")],
+    )
+}

@@ -36,11 +36,19 @@ pub(super) enum Content {
 #[derive(Clone, Debug)]
 pub(super) struct Image {
     inodes: Vec<Arc<Inode>>,
+    case: Case,
+}
+
+/// Whether names that differ in case alone are one name. What stands there keeps the spelling it was made with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Case {
+    Counts,
+    Folds,
 }
 
 impl Image {
     pub(super) fn empty() -> Self {
-        let mut image = Self { inodes: Vec::new() };
+        let mut image = Self { inodes: Vec::new(), case: Case::Counts };
         let root = image.add(Content::Dir(BTreeMap::new()), 0o755, 1, 0);
         image.inode(root).links = 1;
         image
@@ -77,15 +85,28 @@ impl Image {
     }
 
     pub(super) fn find(&self, dir: Ino, name: &BStr) -> Option<Ino> {
-        self.names(dir)?.get(name).copied()
+        self.entry(dir, name).map(|(_, ino)| *ino)
+    }
+
+    fn entry(&self, dir: Ino, name: &BStr) -> Option<(&BString, &Ino)> {
+        let names = self.names(dir)?;
+        match self.case {
+            Case::Counts => names.get_key_value(name),
+            Case::Folds => names.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)),
+        }
+    }
+
+    pub(super) fn fold_case(&mut self) {
+        self.case = Case::Folds;
     }
 
     /// Lets `name` lead to `ino`, or nowhere, and counts the links anew.
     pub(super) fn assign(&mut self, dir: Ino, name: &BStr, ino: Option<Ino>) {
+        let spelled = self.entry(dir, name).map_or_else(|| name.to_owned(), |(known, _)| known.clone());
         let Content::Dir(names) = &mut self.inode(dir).content else { return };
         let before = match ino {
-            Some(ino) => names.insert(name.to_owned(), ino),
-            None => names.remove(name),
+            Some(ino) => names.insert(spelled, ino),
+            None => names.remove(&spelled),
         };
         if let Some(before) = before {
             let inode = self.inode(before);

@@ -68,6 +68,16 @@ impl SimDisk {
         Self { world: Arc::new(Mutex::new(world)) }
     }
 
+    /// The same disk, on which names that differ in case alone are one name. Nothing may stand there twice.
+    #[must_use]
+    pub fn ignoring_case(self) -> Self {
+        let mut world = self.world();
+        world.base.fold_case();
+        world.now.fold_case();
+        drop(world);
+        self
+    }
+
     /// A disk of its own that holds what this one shows now, all of it on the medium.
     #[must_use]
     pub fn settled(&self) -> Self {

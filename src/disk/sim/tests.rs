@@ -87,3 +87,18 @@ fn others_write_by_descriptor_and_by_name() {
     let across = disk.rename((ROOT, "f".into()), (&dir, "f".into()), Rename::NoReplace);
     assert_eq!(across.expect_err("another mount").kind(), std::io::ErrorKind::CrossesDevices);
 }
+
+#[test]
+fn a_folded_name_keeps_its_spelling() {
+    let disk = SimDisk::new(Tier::Exchange, Clock::Fine).ignoring_case();
+    disk.create(ROOT, "Foo".into(), b"old", 0o666).expect("made");
+    assert_eq!(text(&disk, "foo").as_deref(), Some("old"));
+    let error = disk.rename((ROOT, "Foo".into()), (ROOT, "foo".into()), Rename::NoReplace);
+    assert_eq!(error.expect_err("it is there").kind(), std::io::ErrorKind::AlreadyExists);
+    disk.create(ROOT, "n".into(), b"new", 0o666).expect("made");
+    disk.rename((ROOT, "n".into()), (ROOT, "foo".into()), Rename::Exchange).expect("trades");
+    assert_eq!((text(&disk, "Foo").as_deref(), text(&disk, "n").as_deref()), (Some("new"), Some("old")));
+    assert_eq!(disk.list(ROOT).expect("listed"), ["Foo", "n"]);
+    disk.remove(ROOT, "FOO".into()).expect("removed");
+    assert_eq!(disk.list(ROOT).expect("listed"), ["n"]);
+}
