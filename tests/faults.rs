@@ -10,6 +10,7 @@ mod crash;
 mod doubts;
 mod drive;
 mod flawed;
+mod late;
 mod mounts;
 mod nested;
 mod processes;

@@ -53,7 +53,7 @@ pub enum TransactionError {
     Undecided {
         /// The operation.
         id: OperationId,
-        /// What speaks against undoing it, the first few things.
+        /// What speaks against ending it without one.
         doubts: Vec<Doubt>,
     },
     /// Somebody added to a path of the batch before it could be undone.
@@ -75,7 +75,12 @@ pub enum TransactionError {
 }
 
 fn show(doubts: &[Doubt]) -> String {
-    doubts.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+    const SHOWN: usize = 5;
+    let mut said: Vec<_> = doubts.iter().take(SHOWN).map(ToString::to_string).collect();
+    if doubts.len() > SHOWN {
+        said.push(format!("and {} more", doubts.len() - SHOWN));
+    }
+    said.join("; ")
 }
 
 impl TransactionError {

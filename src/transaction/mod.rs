@@ -18,6 +18,12 @@
 //! 6. Without COMMIT in the journal everything is undone; with it, everything stays.
 //! 7. Undoing is decided by what is on disk alone, so it can stop anywhere and go on.
 //! 8. After any end but a crash nothing of ours is left in the tree; after a crash, nothing once recovery has run.
+//!
+//! A program that had a file open when it was replaced goes on writing to the old object. What it has written before the
+//! clean-up is found by size and time of the object, and by its bytes where the time proves nothing; it is kept under
+//! `recovered/` and named. Who has a file open and has not written yet is not known: asking the kernel (a lease) takes
+//! a call that no safe interface offers. What such a program writes later lands in the undo store, where undo notices
+//! it by its size; so does what it writes through a mapping into a page that it had changed before.
 
 mod carry;
 mod entry;

@@ -75,7 +75,7 @@ pub struct Pending {
     pub since: String,
     /// What recovery would do.
     pub outcome: RecoveryOutcome,
-    /// With any of these recovery asks for a decision; the first few.
+    /// With any of these recovery asks for a decision.
     pub doubts: Vec<Doubt>,
 }
 
@@ -267,13 +267,12 @@ pub(super) fn is_allowed(journal: &Journal) -> bool {
         .all(|entry| !entry.path.is_root() && !entry.path.names().any(crate::plan::is_git_name))
 }
 
-/// Whatever tells that somebody has gone on since the operation was interrupted, the first few things.
+/// Whatever tells that somebody has gone on since the operation was interrupted.
 fn doubts<D: Disk + Clone>(
     ground: Ground<'_, D>,
     stages: &[Stage<D>],
     journal: &Journal,
 ) -> io::Result<Vec<Doubt>> {
-    const SHOWN: usize = 5;
     let mut found: Vec<Doubt> =
         (journal.head != ground.head).then_some(Doubt::HeadMoved).into_iter().collect();
     let numbers_last = numbers_last(ground, journal)?;
@@ -290,7 +289,6 @@ fn doubts<D: Disk + Clone>(
             found.push(Doubt::Changed(entry.path.clone()));
         }
     }
-    found.truncate(SHOWN);
     Ok(found)
 }
 
