@@ -1,5 +1,6 @@
 //! The commands as functions: `apply`, `check` and `recover`, each returning a [`Report`], none printing anything.
 
+mod entry;
 mod seen;
 
 use crate::diff::Contents;
@@ -17,9 +18,10 @@ use crate::plan::{
 use crate::report::{ErrorReport, GitReport, Mode, Outcome, Report, WarningReport, Written};
 use crate::transaction::{
     Decide, Durability, Finished, Ground, OperationId, ParticipantError, Pending, Recovered, RecoveryOutcome,
-    Room, Staging, Stop, TreeState, Unrecorded, pending, recover as recover_all,
+    Room, Staging, Stop, TreeState, Unrecorded, pending,
 };
 use crate::workspace::{Past, Workspace};
+pub(crate) use entry::enter;
 use seen::Seen;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -139,11 +141,8 @@ pub fn check(workspace: &Workspace, input: &[u8], options: &Options) -> (Report,
 pub fn recover(workspace: &Workspace, decide: Decide, lock_timeout: Duration) -> Report {
     reported(Mode::Recover, |report| {
         let folders = workspace.folders()?;
-        let Some(store) = workspace.existing_store()? else { return Ok(()) };
-        let head = workspace.head();
-        let ground = Ground { folders: &folders, store: &store, head: &head };
-        let _lock = store.lock(lock_timeout)?;
-        let recovered = end_interrupted(workspace, ground, decide, lock_timeout)?;
+        let store = workspace.existing_store()?;
+        let (_locks, recovered) = entry::enter(workspace, &folders, store.as_ref(), decide, lock_timeout)?;
         tell_recovered(report, &recovered);
         if let Some(last) = recovered.last() {
             report.transaction = Some(last.id.to_string());
@@ -168,11 +167,12 @@ pub fn recover(workspace: &Workspace, decide: Decide, lock_timeout: Duration) ->
 /// # Errors
 /// A state directory that cannot be read.
 pub fn interrupted(workspace: &Workspace) -> Result<Vec<Pending>, Error> {
-    let folders = workspace.folders()?;
-    match workspace.existing_store()? {
-        Some(store) => Ok(pending(Ground { folders: &folders, store: &store, head: &workspace.head() })?),
-        None => Ok(Vec::new()),
+    let mut found = entry::pending_elsewhere(workspace)?;
+    if let Some(store) = workspace.existing_store()? {
+        let (folders, head) = (workspace.folders()?, workspace.head());
+        found.extend(pending(Ground { folders: &folders, store: &store, head: &head })?);
     }
+    Ok(found)
 }
 
 pub(crate) fn reported(mode: Mode, run: impl FnOnce(&mut Report) -> Result<(), Error>) -> Report {
@@ -183,27 +183,6 @@ pub(crate) fn reported(mode: Mode, run: impl FnOnce(&mut Report) -> Result<(), E
     }
     report.stats.elapsed_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
     report
-}
-
-pub(crate) fn end_interrupted(
-    workspace: &Workspace,
-    ground: Ground<'_, OsDisk>,
-    decide: Decide,
-    lock_timeout: Duration,
-) -> Result<Vec<Recovered>, Error> {
-    if let Some(repo) = workspace.repo() {
-        git::remove_own_stash_lock(repo)?;
-        for id in ground.store.running().map_err(Error::io("list interrupted operations"))? {
-            git::remove_own_lock(repo, id.as_str())?;
-        }
-        // Whoever runs patchmany holds the lock that the caller holds: this one is nobody's.
-        if let Some(id) = git::lock_owner(repo) {
-            git::remove_own_lock(repo, &id)?;
-        }
-    }
-    let recorder =
-        |_: &OperationId| Some(CommitRecorder::resume(workspace.repo()?, &RelPath::root(), lock_timeout));
-    Ok(recover_all(ground, decide, recorder)?)
 }
 
 pub(crate) fn tell_recovered(report: &mut Report, recovered: &[Recovered]) {
@@ -314,14 +293,13 @@ impl<'a> Run<'a> {
             return Err(Error::Usage("there is no git repository here to record in".to_owned()));
         }
         let store = self.workspace.store()?;
+        let timeout = self.options.lock_timeout;
+        let (_locks, recovered) =
+            entry::enter(self.workspace, &self.folders, Some(&store), Decide::Carefully, timeout)?;
+        tell_recovered(report, &recovered);
+        // Recovery may have recorded a commit: HEAD is asked for now.
         let head = self.workspace.head();
         let ground = Ground { folders: &self.folders, store: &store, head: &head };
-        let _lock = store.lock(self.options.lock_timeout)?;
-        let timeout = self.options.lock_timeout;
-        tell_recovered(report, &end_interrupted(self.workspace, ground, Decide::Carefully, timeout)?);
-        // Recovery may have recorded a commit.
-        let head = self.workspace.head();
-        let ground = Ground { head: &head, ..ground };
         progress.total(batch.operations.len());
         match &self.options.record {
             Record::Stash(message) => self.stash(&batch, message.clone(), progress, report),

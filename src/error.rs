@@ -13,6 +13,7 @@ use crate::report::{ErrorReport, Mode, Outcome, PathReport, Report, WarningRepor
 use crate::transaction::{Failure, Kept, TransactionError, TreeState, Version};
 use bstr::ByteSlice;
 use std::io;
+use std::path::{Path, PathBuf};
 
 /// Why a run did not apply its batch.
 #[derive(Debug, thiserror::Error)]
@@ -46,6 +47,14 @@ pub enum Error {
     /// The transaction could not begin, or recovery could not end.
     #[error(transparent)]
     Transaction(#[from] TransactionError),
+    /// The same in another root that contains this one, or lies in it.
+    #[error("in {}: {source}", root.display())]
+    Elsewhere {
+        /// The other root.
+        root: PathBuf,
+        /// What went wrong there.
+        source: TransactionError,
+    },
     /// The transaction ended before its commit point.
     #[error("{}", .0.cause)]
     Failed(Box<Failure>),
@@ -94,6 +103,7 @@ impl Error {
             Self::History(error) => tell_history(error, report),
             Self::Git(error) => tell_git(&error, report),
             Self::Transaction(error) => tell_transaction(&error, report),
+            Self::Elsewhere { root, source } => tell_elsewhere(&root, &source, report),
             Self::Failed(failure) => tell_failure(&failure, report),
             Self::Io { doing, source } => {
                 report.refuse(vec![ErrorReport::new(Code::Io, format!("cannot {doing}: {source}"))]);
@@ -230,6 +240,15 @@ fn tell_transaction(error: &TransactionError, report: &mut Report) {
         | TransactionError::LostPreImage(_) => (Outcome::NeedsRecovery, TreeState::NeedsRecovery),
         _ => (Outcome::Refused, TreeState::Untouched),
     };
+}
+
+/// Paths of another root mean nothing here: the message names them, and the root.
+fn tell_elsewhere(root: &Path, error: &TransactionError, report: &mut Report) {
+    tell_transaction(error, report);
+    for told in &mut report.errors {
+        told.message = format!("in {}, which overlaps: {}", root.display(), told.message);
+        told.path = None;
+    }
 }
 
 fn tell_failure(failure: &Failure, report: &mut Report) {

@@ -1,8 +1,6 @@
 //! The commands about the past as functions: `undo` and `redo`, each returning a [`Report`]; `log`, `show` and `prune`.
 
-use crate::apply::{
-    end_interrupted, prune, recorded, refused, reported, tell_finished, tell_recovered, touched,
-};
+use crate::apply::{enter, prune, recorded, refused, reported, tell_finished, tell_recovered, touched};
 use crate::diff::{Contents, counts};
 use crate::disk::{Folders, Node, OsDisk};
 use crate::edit::{BatchPath, RelPath, WarningCode};
@@ -77,14 +75,12 @@ pub fn undo(workspace: &Workspace, which: &Which, options: &Options, stop: &Stop
             return Err(Error::Usage("there is no git repository here to record in".to_owned()));
         }
         let Some(store) = workspace.existing_store()? else { return Err(nothing(which).into()) };
+        let timeout = options.lock_timeout;
+        let (_locks, recovered) = enter(workspace, &folders, Some(&store), Decide::Carefully, timeout)?;
+        tell_recovered(report, &recovered);
+        // Recovery may have recorded a commit: HEAD is asked for now.
         let head = workspace.head();
         let ground = Ground { folders: &folders, store: &store, head: &head };
-        let _lock = store.lock(options.lock_timeout)?;
-        let timeout = options.lock_timeout;
-        tell_recovered(report, &end_interrupted(workspace, ground, Decide::Carefully, timeout)?);
-        // Recovery may have recorded a commit.
-        let head = workspace.head();
-        let ground = Ground { head: &head, ..ground };
         let log = Log::read(&store)?;
         let past = match which {
             Which::Newest => log.to_undo()?,

@@ -1,5 +1,7 @@
 //! Where a run works: the root, the folder that relative paths start at, the repository, the state directory.
 
+mod roots;
+
 use crate::disk::{Folders, OsDisk};
 use crate::edit::{Hash, RelPath, WeakTag};
 use crate::error::Error;
@@ -134,14 +136,38 @@ impl Workspace {
                 opened => return opened.map_err(Error::io(format!("open {}", own.display()))),
             }
         }
-        let elsewhere = self.user_state()?;
-        Store::open(OsDisk, &elsewhere).map_err(Error::io(format!("open {}", elsewhere.display())))
+        let elsewhere = self.user_state()?.join(name_of(&self.root));
+        let opened = Store::open(OsDisk, &elsewhere);
+        let store = opened.map_err(Error::io(format!("open {}", elsewhere.display())))?;
+        if self.repo.is_none() {
+            roots::register(&self.user_state()?, &self.root)
+                .map_err(Error::io("add to the list of roots"))?;
+        }
+        Ok(store)
+    }
+
+    /// Other roots without git that contain this one, or lie in it, and have a state directory; sorted by their paths.
+    pub(crate) fn neighbours(&self) -> Result<Vec<Neighbour>, Error> {
+        let (None, Ok(state)) = (&self.repo, self.user_state()) else { return Ok(Vec::new()) };
+        let roots = match roots::overlapping(&state, &self.root) {
+            Err(e) if is_forbidden(&e) => return Ok(Vec::new()),
+            found => found.map_err(Error::io("read the list of roots"))?,
+        };
+        let mut found = Vec::new();
+        for root in roots {
+            let place = state.join(name_of(&root));
+            let store =
+                Store::find(OsDisk, &place).map_err(Error::io(format!("open {}", place.display())))?;
+            found.extend(store.map(|store| Neighbour { root, store }));
+        }
+        Ok(found)
     }
 
     /// The state directory if there is one; nothing is made.
     pub(crate) fn existing_store(&self) -> Result<Option<Store<OsDisk>>, Error> {
         let own = self.repo.as_ref().map(|repo| repo.git_dir().join("patchmany"));
-        for place in own.into_iter().chain(self.user_state().ok()) {
+        let elsewhere = self.user_state().ok().map(|state| state.join(name_of(&self.root)));
+        for place in own.into_iter().chain(elsewhere) {
             match Store::find(OsDisk, &place) {
                 Ok(None) => {}
                 Err(e) if is_forbidden(&e) => {}
@@ -173,6 +199,7 @@ impl Workspace {
         Past { snapshots: self.existing_snapshots(), repo: self.repo.clone() }
     }
 
+    /// The folder of all state that lies in no git directory.
     fn user_state(&self) -> Result<PathBuf, Error> {
         let variable = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
         let home = variable("XDG_STATE_HOME").filter(|p| p.is_absolute());
@@ -180,8 +207,7 @@ impl Workspace {
         let home = home.or_else(|| variable("LOCALAPPDATA"));
         let none = "no place for the state of patchmany: set XDG_STATE_HOME or HOME";
         let home = home.ok_or_else(|| Error::Usage(none.to_owned()))?;
-        let root = Vec::from_path_lossy(&self.root).into_owned();
-        Ok(home.join("patchmany").join(Hash::of(&root).to_string()))
+        Ok(home.join("patchmany"))
     }
 }
 
@@ -223,6 +249,27 @@ impl Versions for Past {
     fn merge(&self, sides: Sides<'_>) -> Vec<Chunk> {
         merge(sides)
     }
+}
+
+/// Another root, with its state.
+#[derive(Debug)]
+pub(crate) struct Neighbour {
+    /// Its real path.
+    pub(crate) root: PathBuf,
+    /// Its state directory.
+    pub(crate) store: Store<OsDisk>,
+}
+
+impl Neighbour {
+    pub(crate) fn folders(&self) -> io::Result<Folders<OsDisk>> {
+        use crate::disk::Disk;
+        Ok(Folders::new(OsDisk, OsDisk.open_root(&self.root)?))
+    }
+}
+
+/// The name of the state directory of a root.
+fn name_of(root: &Path) -> String {
+    Hash::of(&Vec::from_path_lossy(root)).to_string()
 }
 
 /// A root that is not there was asked for by mistake; anything else is a failure.

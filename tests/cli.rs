@@ -9,6 +9,7 @@ mod interrupt;
 mod look;
 mod matching;
 mod metadata;
+mod nested;
 mod output;
 mod place;
 mod record;

@@ -2,7 +2,6 @@
 
 use super::OperationId;
 use super::entry::{Entry, StagePlace};
-use super::journal::Verdict;
 use super::store::{Store, make_folder};
 use crate::disk::{Disk, Folders, Kind, Node};
 use crate::edit::RelPath;

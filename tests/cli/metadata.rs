@@ -136,9 +136,8 @@ fn as_plain_programs_do(repo: &TestRepo, folder: &str) {
     );
     let ran = repo.run(&["apply"], diff.replace("run.sh", &format!("{folder}/run")));
     assert_eq!(ran.code, 0, "{ran:?}");
-    // As the linker makes programs.
-    let made = std::fs::OpenOptions::new();
-    let mut made = made;
+    // As a compiler makes programs.
+    let mut made = std::fs::OpenOptions::new();
     std::os::unix::fs::OpenOptionsExt::mode(&mut made, 0o777);
     made.write(true).create_new(true).open(repo.path(&format!("{folder}/their-run"))).unwrap();
     assert_eq!(guard(repo, &format!("{folder}/run")), guard(repo, &format!("{folder}/their-run")));
