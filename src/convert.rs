@@ -12,12 +12,14 @@ use crate::disk::Node;
 use crate::edit::{ChangeSet, Format, RelPath};
 use crate::error::Error;
 use crate::output::{self, Lack, Unsayable};
-use crate::plan::{FileAction, Plan};
+use crate::plan::{FileAction, Plan, Refusal};
 use crate::report::{Mode, Outcome, Report};
 use crate::workspace::Workspace;
+use bstr::BStr;
 use restate::FileChange;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The result of `patchmany convert`.
 #[derive(Clone, Debug, Serialize)]
@@ -83,8 +85,8 @@ impl Conversion<'_> {
 
     fn restated(&self, run: &Run<'_>, batch: &ChangeSet, plan: &Plan) -> Result<String, Vec<Unsayable>> {
         if self.to == Format::Diff {
-            let unsayable = |_| self.unsayable(batch, None, "bytes that are not UTF-8");
-            return String::from_utf8(run.diff(plan)).map_err(|error| vec![unsayable(error)]);
+            let unsayable = || self.unsayable(batch, BStr::new(""), "bytes that are not UTF-8");
+            return String::from_utf8(run.diff(plan)).map_err(|_| vec![unsayable()]);
         }
         let changed = plan.files.iter().filter(|file| file.action != FileAction::None);
         let changes: Vec<FileChange> = changed
@@ -110,67 +112,64 @@ impl Conversion<'_> {
 
     /// That the written batch makes the same of every file.
     fn check_same(&self, batch: &ChangeSet, plan: &Plan, text: &str) -> Result<(), Error> {
-        let (format, default_path, strip) = (None, None, None);
-        let options = Options { format, default_path, strip, placeholders: false, ..self.options.clone() };
-        let run = Run::new(self.workspace, &options)?;
-        let again = run.parse(text.as_bytes(), &mut Report::new(Mode::Convert))?;
-        let again = match run.plan(&again, &()) {
-            Ok(again) => again.unwrap_or_default(),
-            Err(Error::Refused { refusals, .. }) => {
-                let unsayable = refusals.iter().map(|refusal| {
-                    let what = format!("the change in the present file: {}", refusal.message);
-                    Unsayable {
-                        what: what.into(),
-                        ..self.unsayable(batch, refusal.path.as_ref().map(AsRef::as_ref), "")
-                    }
-                });
-                return Err(Error::Unsayable(unsayable.collect()));
-            }
-            Err(other) => return Err(other),
-        };
+        let again = self.plan_again(batch, text)?;
         let (meant, made) = (results(plan), results(&again));
-        let paths = meant.keys().chain(made.keys()).filter(|path| meant.get(*path) != made.get(*path));
-        let mut wrong: Vec<&RelPath> = paths.copied().collect();
-        wrong.dedup();
+        let all = meant.keys().chain(made.keys()).copied();
+        let wrong: BTreeSet<&RelPath> = all.filter(|path| meant.get(path) != made.get(path)).collect();
         if wrong.is_empty() {
             return Ok(());
         }
         let what = "the ends of its lines, or its mode, as the batch makes them";
-        let wrong = wrong
-            .into_iter()
-            .map(|path| self.unsayable(batch, Some(self.workspace.name(path).as_ref()), what));
-        Err(Error::Unsayable(wrong.collect()))
+        let names = wrong.into_iter().map(|path| self.workspace.name(path));
+        let unsayable = names.map(|name| self.unsayable(batch, name.as_ref(), what));
+        Err(Error::Unsayable(unsayable.collect()))
     }
 
-    fn unsayable(&self, batch: &ChangeSet, path: Option<&bstr::BStr>, what: &'static str) -> Unsayable {
-        let (entry, path) =
-            (path.and_then(|path| entry_of(batch, path)), path.unwrap_or_default().to_owned());
-        Unsayable { format: self.to, entry, path, what: what.into(), lack: Lack::Words }
+    /// The plan of the written batch; that it has none is the fault of its form.
+    fn plan_again(&self, batch: &ChangeSet, text: &str) -> Result<Plan, Error> {
+        let (format, default_path, strip) = (None, None, None);
+        let options = Options { format, default_path, strip, placeholders: false, ..self.options.clone() };
+        let run = Run::new(self.workspace, &options)?;
+        let read = run.parse(text.as_bytes(), &mut Report::new(Mode::Convert));
+        let unsayable = match read.and_then(|again| run.plan(&again, &())) {
+            Ok(plan) => return Ok(plan.unwrap_or_default()),
+            Err(Error::Parse(errors)) => {
+                vec![self.unsayable(
+                    batch,
+                    BStr::new(""),
+                    format!("what it does so that it is read: {errors}"),
+                )]
+            }
+            Err(Error::Refused { refusals, .. }) => {
+                let one = |refusal: &Refusal| {
+                    let path = refusal.path.clone().unwrap_or_default();
+                    let what = format!("the change in the present file: {}", refusal.message);
+                    self.unsayable(batch, path.as_ref(), what)
+                };
+                refusals.iter().map(one).collect()
+            }
+            Err(other) => return Err(other),
+        };
+        Err(Error::Unsayable(unsayable))
+    }
+
+    fn unsayable(&self, batch: &ChangeSet, path: &BStr, what: impl Into<Cow<'static, str>>) -> Unsayable {
+        let (format, entry, path) = (self.to, entry_of(batch, path), path.to_owned());
+        Unsayable { format, entry, path, what: what.into(), lack: Lack::Words }
     }
 }
 
 /// The first entry that is about this path.
-fn entry_of(batch: &ChangeSet, path: &bstr::BStr) -> Option<usize> {
+fn entry_of(batch: &ChangeSet, path: &BStr) -> Option<usize> {
     let mut all = batch.operations.iter();
     all.find(|op| op.path.written == path).map(|op| op.origin.entry)
 }
 
-/// What stands at each path in the end.
-fn results(
-    plan: &Plan,
-) -> BTreeMap<&RelPath, (Option<crate::edit::Hash>, Option<&'static str>, Option<&bstr::BStr>)> {
-    let state = |node: &'_ Node| (node.hash(), node.git_mode());
-    let mut all = BTreeMap::new();
-    for file in plan.files.iter().filter(|file| file.action != FileAction::None) {
-        if let (FileAction::Rename, Some(from)) = (file.action, &file.from) {
-            all.entry(from).or_insert((None, None, None));
-        }
-        let target = match &file.after {
-            Node::Link { target } => Some(bstr::ByteSlice::as_bstr(&target[..])),
-            _ => None,
-        };
-        let (hash, mode) = state(&file.after);
-        all.insert(&file.path, (hash, mode, target));
-    }
-    all
+/// What stands at each path that changes, in the end.
+fn results(plan: &Plan) -> BTreeMap<&RelPath, &Node> {
+    let changed = || plan.files.iter().filter(|file| file.action != FileAction::None);
+    let left =
+        changed().filter(|file| file.action == FileAction::Rename).filter_map(|file| file.from.as_ref());
+    // A path that one file leaves and another takes is where that one stands.
+    left.map(|from| (from, &Node::Absent)).chain(changed().map(|file| (&file.path, &file.after))).collect()
 }

@@ -77,13 +77,11 @@ fn read_one(
     let read = || {
         let target = source.resolve(&batch_path(written), LastLink::Follow)?;
         let stat = source.stat(&target.path).map_err(|e| cannot("look at", &target, &e))?;
-        match stat.map(|stat| stat.kind) {
-            None => return Err(Refusal::new(Code::Missing, "the file does not exist")),
-            Some(Kind::File) => {}
-            Some(Kind::Directory) => {
-                return Err(Refusal::new(Code::NotRegular, "the path is a folder"));
-            }
-            Some(Kind::Link | Kind::Special) => {
+        let stat = stat.ok_or_else(|| Refusal::new(Code::Missing, "the file does not exist"))?;
+        match stat.kind {
+            Kind::File => {}
+            Kind::Directory => return Err(Refusal::new(Code::NotRegular, "the path is a folder")),
+            Kind::Link | Kind::Special => {
                 return Err(Refusal::new(Code::NotRegular, "the path is no regular file"));
             }
         }
@@ -91,8 +89,9 @@ fn read_one(
             return Err(Refusal::new(Code::NotText, "the attributes declare the file binary"));
         }
         let mut reading = Reading::new(&ranges, most)?;
-        let mut kept = Some(Vec::new());
+        let mut kept = usize::try_from(stat.size).is_ok_and(|size| size <= limit).then(Vec::new);
         let take = &mut |piece: &[u8]| {
+            // The file may have grown since.
             kept = kept.take().filter(|kept| kept.len() + piece.len() <= limit);
             if let Some(kept) = &mut kept {
                 kept.extend_from_slice(piece);

@@ -271,6 +271,7 @@ pub(super) fn clear_stage<D: Disk + Clone>(
         ground.folders.forget();
         let above = ground.folders.open(folder)?;
         disk.remove_dir(&above, tree_stage_name(id).as_ref())?;
+        // Gone for good: once the operation is over, nobody would look for it here.
         disk.sync_dir(&above)?;
     }
     Ok(())
