@@ -52,10 +52,11 @@ def of_recovery(bench, options, where, level, names):
     # In the swap, and at the very end of a run that has COMMIT.
     firsts = [(moves[len(moves) * part // 8], "old") for part in (2, 4, 6)] + [(moves[-1], "new")]
     cases = []
-    for first, side in firsts[1::2] if options.quick else firsts:
+    for number, (first, side) in enumerate(firsts):
         with bench.copy() as copy:
             bench.run(copy, bench.apply(copy, level), first.killed())
-            calls = bench.calls(copy, [bench.bin, "recover"], names)
+            # One way back and the way on at every call.
+            calls = bench.calls(copy, [bench.bin, "recover"], names if number % 2 else CHANGING)
         cases += [(first, side, call) for call in calls]
 
     def judge(case):
