@@ -91,7 +91,7 @@ impl<'a> Spans<'a> {
             let is_whole = |span: &Span| span.old.len() == self.old.len();
             let poor: Vec<&Span> = spans
                 .iter()
-                .filter(|span| !is_whole(span) && !(self.says_enough(span) && has_one_place(span)))
+                .filter(|span| !(is_whole(span) || self.says_enough(span) && has_one_place(span)))
                 .collect();
             if poor.is_empty() {
                 return spans;

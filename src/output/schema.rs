@@ -117,7 +117,7 @@ fn has(key: &str) -> Value {
     let all = if all.is_empty() { &[key][..] } else { all };
     let there =
         |key: &&str| json!({ "required": [key], "properties": { *key: { "not": { "type": "null" } } } });
-    json!({ "anyOf": all.iter().map(|key| there(&key)).collect::<Vec<_>>() })
+    json!({ "anyOf": all.iter().map(there).collect::<Vec<_>>() })
 }
 
 fn old_and_new() -> Value {
@@ -128,7 +128,7 @@ fn old_and_new() -> Value {
 fn operation() -> Value {
     let is = |name: &str| {
         let there = |key: &&str| json!({ "required": [key], "properties": { *key: { "const": name } } });
-        json!({ "anyOf": spellings("operation").iter().map(|key| there(&key)).collect::<Vec<_>>() })
+        json!({ "anyOf": spellings("operation").iter().map(there).collect::<Vec<_>>() })
     };
     json!({ "allOf": [
         { "not": old_and_new() },
