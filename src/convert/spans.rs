@@ -89,10 +89,8 @@ impl<'a> Spans<'a> {
         loop {
             let spans = self.with_margins(&margins);
             let is_whole = |span: &Span| span.old.len() == self.old.len();
-            let poor: Vec<&Span> = spans
-                .iter()
-                .filter(|span| !(is_whole(span) || self.says_enough(span) && has_one_place(span)))
-                .collect();
+            let stands = |span: &&Span| is_whole(span) || (self.says_enough(span) && has_one_place(span));
+            let poor: Vec<&Span> = spans.iter().filter(|span| !stands(span)).collect();
             if poor.is_empty() {
                 return spans;
             }

@@ -60,6 +60,13 @@ pub trait Disk: Send + Sync {
     /// [`stat`](Self::stat) has found a regular file: a pipe might be opened, and its writer would notice.
     fn read(&self, dir: &Self::Dir, name: &BStr) -> io::Result<(Vec<u8>, Stat)>;
 
+    /// As [`read`](Self::read), in the place of what `bytes` holds: the memory is used again.
+    fn read_into(&self, dir: &Self::Dir, name: &BStr, bytes: &mut Vec<u8>) -> io::Result<Stat> {
+        let (read, stat) = self.read(dir, name)?;
+        *bytes = read;
+        Ok(stat)
+    }
+
     /// The hash of the regular file `name`, with what it was when it was read. Holds a piece of it at a time. To be
     /// called as [`read`](Self::read) is.
     fn hash(&self, dir: &Self::Dir, name: &BStr) -> io::Result<(Hash, Stat)> {

@@ -1,7 +1,7 @@
 //! `glob` and `grep`: files below a folder by their paths and by their lines, in an order that does not depend on threads.
 
 use super::{Place, batch_path, refuse};
-use crate::disk::{Folders, OsDisk};
+use crate::disk::{Disk, Folders, OsDisk};
 use crate::edit::{Code, RelPath};
 use crate::error::{Error, say_next};
 use crate::plan::{LastLink, Refusal, Source};
@@ -14,8 +14,8 @@ use bstr::{BStr, BString};
 use rayon::prelude::*;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Files that are searched before the results so far are counted.
-const WINDOW: usize = 1_024;
+/// Files that are searched before the results are first counted; each time after that they are twice as many.
+const FEW: usize = 512;
 
 /// What `grep` looks for, where, and what it shows.
 #[derive(Clone, Debug)]
@@ -94,10 +94,13 @@ fn grep_into(
     let (mut paths, mut faults) = walk(&ground, &filter, &|path, _| Some(path));
     paths.sort();
     let mut gathered = Gathered { options, place: &place, seen: 0, files: Vec::new() };
-    let workers = Workers { grep: &grep, idle: Mutex::default() };
-    for window in paths.chunks(WINDOW) {
+    let workers = Workers { grep: &grep, folders: &place.folders, idle: Mutex::default() };
+    let (mut rest, mut most) = (&paths[..], if options.page.head.is_some() { FEW } else { paths.len() });
+    while !rest.is_empty() {
+        let (window, later) = rest.split_at(most.min(rest.len()));
+        (rest, most) = (later, most * 2);
         let depth = options.depth();
-        let one = |path| workers.lend(|worker| search(worker, &place.folders, path, depth));
+        let one = |path| workers.lend(|hand| hand.search(&place.folders, path, depth));
         let hits: Vec<_> = window.par_iter().map(one).collect();
         for (path, hits) in window.iter().zip(hits) {
             match hits {
@@ -115,36 +118,56 @@ fn grep_into(
     Ok(())
 }
 
-/// Workers that wait for the next file: each has memory that takes longer to get than most files to search.
+/// Workers that wait for the next file: what each holds takes longer to get than most files to search.
 struct Workers<'a> {
     grep: &'a Grep,
-    idle: Mutex<Vec<Worker>>,
+    folders: &'a Folders<OsDisk>,
+    idle: Mutex<Vec<Hand>>,
+}
+
+/// A worker with the last file that it read, and the folder of that. The memory is that of the largest file so far:
+/// to give it back and take it again costs more than the search.
+struct Hand {
+    worker: Worker,
+    bytes: Vec<u8>,
+    folder: RelPath,
+    open: <OsDisk as Disk>::Dir,
 }
 
 impl Workers<'_> {
-    fn lend<T>(&self, run: impl FnOnce(&mut Worker) -> T) -> T {
+    fn lend<T>(&self, run: impl FnOnce(&mut Hand) -> T) -> T {
         let idle = self.locked().pop();
-        let mut worker = idle.unwrap_or_else(|| self.grep.worker());
-        let done = run(&mut worker);
-        self.locked().push(worker);
+        let mut hand = idle.unwrap_or_else(|| Hand {
+            worker: self.grep.worker(),
+            bytes: Vec::new(),
+            folder: RelPath::root(),
+            open: self.folders.root().clone(),
+        });
+        let done = run(&mut hand);
+        self.locked().push(hand);
         done
     }
 
-    fn locked(&self) -> MutexGuard<'_, Vec<Worker>> {
+    fn locked(&self) -> MutexGuard<'_, Vec<Hand>> {
         // A panic elsewhere loses a worker and spoils none.
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn search(
-    worker: &mut Worker,
-    folders: &Folders<OsDisk>,
-    path: &RelPath,
-    depth: Depth,
-) -> std::io::Result<Hits> {
-    use crate::disk::Disk;
-    let (bytes, _) = folders.disk().read(&folders.parent(path)?, path.name())?;
-    worker.search(&bytes, depth)
+impl Hand {
+    fn search(&mut self, folders: &Folders<OsDisk>, path: &RelPath, depth: Depth) -> std::io::Result<Hits> {
+        if !is_in(path, &self.folder) {
+            (self.folder, self.open) = (path.parent().unwrap_or_else(RelPath::root), folders.parent(path)?);
+        }
+        folders.disk().read_into(&self.open, path.name(), &mut self.bytes)?;
+        self.worker.search(&self.bytes, depth)
+    }
+}
+
+/// Whether the file lies in the folder itself.
+fn is_in(path: &RelPath, folder: &RelPath) -> bool {
+    let above = path.as_bstr().len() - path.name().len();
+    path.is_below(folder) && above == folder.as_bstr().len() + usize::from(!folder.is_root())
 }
 
 impl GrepOptions {

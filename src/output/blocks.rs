@@ -1,9 +1,9 @@
 //! SEARCH/REPLACE blocks of whole lines, each with its path above it.
 
-use super::{Said, Unsaid, each, hunks, marker_length, no_mode, no_place, no_tag, no_words, path};
+use super::{Printed, Said, each, hunks, marker_length, no_mode, no_place, no_tag, no_words, path};
 use crate::edit::{Action, Existing, FileOperation, LineHunk, Text};
 
-pub(super) fn print(operations: &[FileOperation]) -> Result<String, Vec<(usize, Unsaid)>> {
+pub(super) fn print(operations: &[FileOperation]) -> Printed {
     Ok(each(operations, blocks)?.join("\n"))
 }
 

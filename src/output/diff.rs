@@ -1,11 +1,11 @@
 //! Unified diffs: plain ones for paths from the current folder, git's for those from the top of a repository.
 
 use super::hunks::{self, Headers};
-use super::{Said, Unsaid, each, no_place, no_tag, no_words, quoted};
+use super::{Printed, Said, each, no_place, no_tag, no_words, quoted};
 use crate::edit::{Action, BatchPath, Existing, FileOperation, Mode, PathBase, Step};
 use bstr::ByteSlice;
 
-pub(super) fn print(operations: &[FileOperation]) -> Result<String, Vec<(usize, Unsaid)>> {
+pub(super) fn print(operations: &[FileOperation]) -> Printed {
     Ok(each(operations, file)?.concat())
 }
 

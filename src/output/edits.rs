@@ -1,10 +1,10 @@
 //! JSON of `{"path", "old_string", "new_string"}` and `{"path", "content"}`, an entry for each step.
 
 use super::entry::{EditEntry, EditsEntry, WriteEntry, json};
-use super::{Said, Unsaid, each, no_mode, no_place, no_words, path, tag};
+use super::{Printed, Said, each, no_mode, no_place, no_words, path, tag};
 use crate::edit::{Action, Existing, FileOperation, Hunk, Locator, Occurrence, Step};
 
-pub(super) fn print(operations: &[FileOperation]) -> Result<String, Vec<(usize, Unsaid)>> {
+pub(super) fn print(operations: &[FileOperation]) -> Printed {
     let entries: Vec<EditsEntry> = each(operations, entries)?.into_iter().flatten().collect();
     Ok(json(&entries))
 }

@@ -1,10 +1,10 @@
 //! `*** Begin Patch` … `*** End Patch`, a section for each entry, and for each step of one.
 
 use super::hunks::{self, Headers};
-use super::{Said, Unsaid, each, no_mode, no_place, no_tag, no_words, path};
+use super::{Printed, Said, each, no_mode, no_place, no_tag, no_words, path};
 use crate::edit::{Action, Existing, FileOperation, Step};
 
-pub(super) fn print(operations: &[FileOperation]) -> Result<String, Vec<(usize, Unsaid)>> {
+pub(super) fn print(operations: &[FileOperation]) -> Printed {
     Ok(format!("*** Begin Patch\n{}*** End Patch\n", each(operations, section)?.concat()))
 }
 

@@ -1,9 +1,9 @@
 //! Markdown with a `patch` fence for each entry, longer than any fence in its text.
 
-use super::{Said, Unsaid, each, gptme, no_mode, no_tag, path};
+use super::{Printed, Said, each, gptme, no_mode, no_tag, path};
 use crate::edit::FileOperation;
 
-pub(super) fn print(operations: &[FileOperation]) -> Result<String, Vec<(usize, Unsaid)>> {
+pub(super) fn print(operations: &[FileOperation]) -> Printed {
     Ok(each(operations, fence)?.join("\n"))
 }
 

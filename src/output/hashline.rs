@@ -1,9 +1,9 @@
 //! Sections of numbered line edits under `[path#tag]`, one for each entry.
 
-use super::{Said, Unsaid, each, no_mode, no_place, no_words, once, path};
+use super::{Printed, Said, each, no_mode, no_place, no_words, once, path};
 use crate::edit::{Action, FileOperation, Gap, Hunk, Locator, Precondition, Step, Text};
 
-pub(super) fn print(operations: &[FileOperation]) -> Result<String, Vec<(usize, Unsaid)>> {
+pub(super) fn print(operations: &[FileOperation]) -> Printed {
     Ok(each(operations, section)?.concat())
 }
 

@@ -64,6 +64,9 @@ struct Unsaid {
 
 type Said<T> = Result<T, Unsaid>;
 
+/// A batch, or what cannot be said of it, each with the index of its operation.
+type Printed = Result<String, Vec<(usize, Unsaid)>>;
+
 fn no_words<T>(what: impl Into<Cow<'static, str>>) -> Said<T> {
     Err(Unsaid { what: what.into(), lack: Lack::Words })
 }
@@ -72,15 +75,12 @@ fn no_place<T>(what: impl Into<Cow<'static, str>>) -> Said<T> {
     Err(Unsaid { what: what.into(), lack: Lack::File })
 }
 
-/// Writes operations, or tells all that it cannot say, by index.
-type Printer = fn(&[FileOperation]) -> Result<String, Vec<(usize, Unsaid)>>;
-
 /// Writes `changes` in the form `to`, so that reading gives the same changes again.
 ///
 /// # Errors
 /// Every entry that the form cannot say.
 pub fn print(changes: &ChangeSet, to: Format) -> Result<String, Vec<Unsayable>> {
-    let say: Printer = match to {
+    let say: fn(&[FileOperation]) -> Printed = match to {
         Format::PatchMany => patch_many::print,
         Format::Fenced => fenced::print,
         Format::Ops => ops::print,

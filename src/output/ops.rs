@@ -2,10 +2,10 @@
 
 use super::entry::{Operation, OpsEntry, json};
 use super::hunks::{self, Headers};
-use super::{Said, Unsaid, each, no_mode, no_place, path, tag};
+use super::{Printed, Said, each, no_mode, no_place, path, tag};
 use crate::edit::{Action, Existing, FileOperation};
 
-pub(super) fn print(operations: &[FileOperation]) -> Result<String, Vec<(usize, Unsaid)>> {
+pub(super) fn print(operations: &[FileOperation]) -> Printed {
     Ok(json(&each(operations, entries)?.concat()))
 }
 

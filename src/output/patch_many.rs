@@ -1,10 +1,10 @@
 //! JSON of `{"path", "patch"}` with ORIGINAL/UPDATED blocks.
 
 use super::entry::{PatchEntry, json};
-use super::{Unsaid, each, gptme, no_mode, path, tag};
+use super::{Printed, each, gptme, no_mode, path, tag};
 use crate::edit::FileOperation;
 
-pub(super) fn print(operations: &[FileOperation]) -> Result<String, Vec<(usize, Unsaid)>> {
+pub(super) fn print(operations: &[FileOperation]) -> Printed {
     let entries = each(operations, |operation| {
         no_mode(operation)?;
         let (path, patch) = (path(&operation.path)?.to_owned(), gptme::blocks(operation)?);

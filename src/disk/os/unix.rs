@@ -52,11 +52,18 @@ impl Disk for OsDisk {
     }
 
     fn read(&self, dir: &Self::Dir, name: &BStr) -> io::Result<(Vec<u8>, Stat)> {
-        let (file, stat) = open_known(dir, name)?;
-        let mut bytes = Vec::with_capacity(usize::try_from(stat.size).unwrap_or(0));
-        // Not as a file: that would ask for size and position once more.
-        file.take(u64::MAX).read_to_end(&mut bytes)?;
+        let mut bytes = Vec::new();
+        let stat = self.read_into(dir, name, &mut bytes)?;
         Ok((bytes, stat))
+    }
+
+    fn read_into(&self, dir: &Self::Dir, name: &BStr, bytes: &mut Vec<u8>) -> io::Result<Stat> {
+        let (file, stat) = open_known(dir, name)?;
+        bytes.clear();
+        bytes.reserve_exact(usize::try_from(stat.size).unwrap_or(0));
+        // Not as a file: that would ask for size and position once more.
+        file.take(u64::MAX).read_to_end(bytes)?;
+        Ok(stat)
     }
 
     fn hash(&self, dir: &Self::Dir, name: &BStr) -> io::Result<(Hash, Stat)> {
