@@ -1,7 +1,6 @@
 //! The commands as functions: `apply`, `check` and `recover`, each returning a [`Report`], none printing anything.
 
 mod entry;
-mod seen;
 
 use crate::diff::Contents;
 use crate::disk::{Folders, OsDisk};
@@ -20,9 +19,8 @@ use crate::transaction::{
     Decide, Durability, Finished, Ground, OperationId, ParticipantError, Pending, Recovered, RecoveryOutcome,
     Room, Staging, Stop, TreeState, Unrecorded, pending,
 };
-use crate::workspace::{Past, Workspace};
+use crate::workspace::{Author, Past, Workspace};
 pub(crate) use entry::enter;
-use seen::Seen;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -209,21 +207,16 @@ pub(crate) struct Run<'a> {
     workspace: &'a Workspace,
     options: &'a Options,
     folders: Folders<OsDisk>,
-    rules: Box<dyn plan::PathRules + 'a>,
-    past: Past,
+    rules: Box<dyn plan::PathRules>,
+    past: Past<'a>,
     contents: Option<Contents>,
 }
 
 impl<'a> Run<'a> {
     pub(crate) fn new(workspace: &'a Workspace, options: &'a Options) -> Result<Self, Error> {
         let rules = workspace.rules(options.base.as_deref())?;
-        // Whoever names a base says what the author has seen.
-        let rules = match options.base {
-            Some(_) => rules,
-            None => Box::new(Seen::new(workspace, rules)),
-        };
         let contents = (options.diff == Diff::Make).then(|| Contents::new(workspace.naming()));
-        let past = workspace.past();
+        let past = workspace.past(options.base.as_ref().map_or(Author::SawLast, |_| Author::NamedBase));
         Ok(Self { workspace, options, folders: workspace.folders()?, rules, past, contents })
     }
 
