@@ -42,13 +42,7 @@ pub(crate) fn enter(
         recovered.extend(recover_elsewhere(other, decide)?);
     }
     if let Some(store) = store {
-        let head = workspace.head();
-        recovered.extend(end_interrupted(
-            workspace,
-            Ground { folders, store, head: &head },
-            decide,
-            lock_timeout,
-        )?);
+        recovered.extend(end_interrupted(workspace, (folders, store), decide, lock_timeout)?);
     }
     Ok((locks, recovered))
 }
@@ -92,14 +86,15 @@ fn elsewhere(other: &Neighbour, source: TransactionError) -> Error {
 
 fn end_interrupted(
     workspace: &Workspace,
-    ground: Ground<'_, OsDisk>,
+    (folders, store): (&Folders<OsDisk>, &Store<OsDisk>),
     decide: Decide,
     lock_timeout: Duration,
 ) -> Result<Vec<Recovered>, Error> {
     let repo = workspace.repo();
+    let running = store.running().map_err(Error::io("list interrupted operations"))?;
     if let Some(repo) = repo {
         git::remove_own_stash_lock(repo)?;
-        for id in ground.store.running().map_err(Error::io("list interrupted operations"))? {
+        for id in &running {
             git::remove_own_lock(repo, id.as_str())?;
         }
         // Whoever runs patchmany holds the lock that the caller holds: this one is nobody's.
@@ -107,6 +102,10 @@ fn end_interrupted(
             git::remove_own_lock(repo, &id)?;
         }
     }
+    if running.is_empty() {
+        return Ok(Vec::new());
+    }
+    let head = workspace.head();
     let recorder = |_: &OperationId| Some(CommitRecorder::resume(repo?, &RelPath::root(), lock_timeout));
-    Ok(recover(ground, decide, recorder)?)
+    Ok(recover(Ground { folders, store, head: &head }, decide, recorder)?)
 }
