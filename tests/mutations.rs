@@ -8,18 +8,10 @@ use proptest::sample::Index;
 use std::path::Path;
 use std::sync::LazyLock;
 
-const FORMS: [Format; 10] = [
-    Format::PatchMany,
-    Format::Fenced,
-    Format::Ops,
-    Format::Envelope,
-    Format::Hashline,
-    Format::Edits,
-    Format::Diff,
-    Format::Blocks,
-    Format::Lsp,
-    Format::Suggestions,
-];
+/// Every form that a batch can be in.
+fn forms() -> impl Iterator<Item = Format> {
+    output::WRITTEN.into_iter().chain([Format::Lsp, Format::Suggestions])
+}
 
 /// What one form or another looks for.
 const WORDS: &[&str] = &[
@@ -154,7 +146,7 @@ proptest! {
     ) {
         let mut batch = BATCHES[batch.index(BATCHES.len())].clone();
         spoils.iter().for_each(|spoil| spoil.apply(&mut batch));
-        for format in std::iter::once(None).chain(FORMS.map(Some)) {
+        for format in std::iter::once(None).chain(forms().map(Some)) {
             let options = input::Options {
                 format,
                 default_path: given.then(|| "given".into()),
@@ -165,7 +157,7 @@ proptest! {
             match input::parse(&batch, &options) {
                 Ok(changes) => {
                     prop_assert!(!changes.operations.is_empty());
-                    for form in FORMS {
+                    for form in forms() {
                         let _ = output::print(&changes, form);
                     }
                 }

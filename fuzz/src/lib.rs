@@ -3,17 +3,6 @@
 use patchmany::edit::Format;
 use patchmany::{input, output};
 
-const WRITTEN: [Format; 8] = [
-    Format::PatchMany,
-    Format::Fenced,
-    Format::Ops,
-    Format::Envelope,
-    Format::Hashline,
-    Format::Edits,
-    Format::Diff,
-    Format::Blocks,
-];
-
 /// Reads `bytes` as `format`, or as what they seem to be. The first byte chooses the options.
 ///
 /// # Panics
@@ -30,7 +19,7 @@ pub fn run(format: Option<Format>, bytes: &[u8]) {
     match input::parse(bytes, &options) {
         Ok(changes) => {
             assert!(!changes.operations.is_empty());
-            for form in WRITTEN {
+            for form in output::WRITTEN {
                 let _ = output::print(&changes, form);
             }
         }

@@ -75,6 +75,18 @@ fn no_place<T>(what: impl Into<Cow<'static, str>>) -> Said<T> {
     Err(Unsaid { what: what.into(), lack: Lack::File })
 }
 
+/// The forms that are written; the others are only read.
+pub const WRITTEN: [Format; 8] = [
+    Format::PatchMany,
+    Format::Fenced,
+    Format::Ops,
+    Format::Envelope,
+    Format::Hashline,
+    Format::Edits,
+    Format::Diff,
+    Format::Blocks,
+];
+
 /// Writes `changes` in the form `to`, so that reading gives the same changes again.
 ///
 /// # Errors

@@ -271,34 +271,6 @@ pub(crate) enum SchemaArg {
     Batch,
 }
 
-/// The forms that are written too.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum TargetArg {
-    PatchMany,
-    Fenced,
-    Ops,
-    Envelope,
-    Hashline,
-    Edits,
-    Diff,
-    Blocks,
-}
-
-impl TargetArg {
-    pub(crate) fn format(self) -> Format {
-        match self {
-            Self::PatchMany => Format::PatchMany,
-            Self::Fenced => Format::Fenced,
-            Self::Ops => Format::Ops,
-            Self::Envelope => Format::Envelope,
-            Self::Hashline => Format::Hashline,
-            Self::Edits => Format::Edits,
-            Self::Diff => Format::Diff,
-            Self::Blocks => Format::Blocks,
-        }
-    }
-}
-
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum LoosestArg {
     Exact,

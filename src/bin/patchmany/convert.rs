@@ -1,12 +1,14 @@
 //! `convert`: its flags, the call, and the batch on standard output.
 
-use crate::args::{FormatArg, LoosestArg, TargetArg};
+use crate::args::{FormatArg, LoosestArg};
 use crate::{batch, human, refused, workspace};
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use patchmany::apply::Options;
 use patchmany::convert::{ConvertReport, convert as convert_batch};
-use patchmany::edit::BatchPath;
+use patchmany::edit::{BatchPath, Format};
 use patchmany::error::Error;
+use patchmany::output::WRITTEN;
 use patchmany::plan;
 use patchmany::report::Mode;
 use std::io::{self, Write};
@@ -18,8 +20,8 @@ pub(crate) struct ConvertArgs {
     /// The batch; `-`, or nothing with a pipe, reads standard input
     file: Option<PathBuf>,
     /// The form to write
-    #[arg(long, value_name = "FORMAT")]
-    to: TargetArg,
+    #[arg(long, value_name = "FORMAT", value_parser = written())]
+    to: Format,
     /// The form of the batch
     #[arg(long, value_name = "FORMAT", default_value = "auto")]
     format: FormatArg,
@@ -43,6 +45,13 @@ pub(crate) struct ConvertArgs {
     json: bool,
 }
 
+/// The name of a form that is written.
+fn written() -> impl TypedValueParser<Value = Format> {
+    let form = |name: String| WRITTEN.into_iter().find(|form| form.as_str() == name);
+    PossibleValuesParser::new(WRITTEN.map(Format::as_str))
+        .map(move |name| form(name).expect("a possible value is the name of a form"))
+}
+
 impl ConvertArgs {
     fn options(&self) -> Options {
         Options {
@@ -62,7 +71,7 @@ pub(crate) fn convert(args: &ConvertArgs) -> ExitCode {
     let converted = match (workspace(args.root.as_deref()), batch(args.file.as_deref())) {
         (_, Err(message)) => refused(Error::Usage(message)),
         (Err(error), _) => refused(error),
-        (Ok(workspace), Ok(bytes)) => convert_batch(&workspace, &bytes, args.to.format(), &args.options()),
+        (Ok(workspace), Ok(bytes)) => convert_batch(&workspace, &bytes, args.to, &args.options()),
     };
     if args.json {
         human::json(&converted);
