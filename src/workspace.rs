@@ -1,15 +1,17 @@
 //! Where a run works: the root, the folder that relative paths start at, the repository, the state directory.
 
+mod past;
 mod roots;
 
 use crate::disk::{Folders, OsDisk};
-use crate::edit::{Hash, RelPath, WeakTag};
+use crate::edit::{Hash, RelPath};
 use crate::error::Error;
-use crate::git::{Discovery, GitRules, Naming, Repo, head_mark, merge};
-use crate::plan::{Chunk, Known, NoRules, PathRules, Sides, VersionTag, Versions, is_git_name};
+use crate::git::{Discovery, GitRules, Naming, Repo, head_mark};
+use crate::plan::{NoRules, PathRules, is_git_name};
 use crate::search::{MOST_KEPT, Snapshots};
 use crate::transaction::Store;
 use bstr::{BString, ByteSlice, ByteVec};
+pub(crate) use past::{Author, Past};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -184,7 +186,7 @@ impl Workspace {
     }
 
     /// The snapshot store if there is one; nothing is made.
-    pub(crate) fn existing_snapshots(&self) -> Option<Snapshots<OsDisk>> {
+    fn existing_snapshots(&self) -> Option<Snapshots<OsDisk>> {
         let dir = self.existing_store().ok()??.existing_folder(SNAPSHOTS.into()).ok()??;
         Some(Snapshots::new(OsDisk, dir, self.most_kept()))
     }
@@ -194,9 +196,9 @@ impl Workspace {
         asked.unwrap_or(MOST_KEPT)
     }
 
-    /// What is known of earlier versions; nothing is made, and what cannot be read is not known.
-    pub(crate) fn past(&self) -> Past {
-        Past { snapshots: self.existing_snapshots(), repo: self.repo.clone() }
+    /// What is known of earlier versions.
+    pub(crate) fn past(&self, author: Author) -> Past<'_> {
+        Past::new(self, author)
     }
 
     /// The folder of all state that lies in no git directory.
@@ -208,46 +210,6 @@ impl Workspace {
         let none = "no place for the state of patchmany: set XDG_STATE_HOME or HOME";
         let home = home.ok_or_else(|| Error::Usage(none.to_owned()))?;
         Ok(home.join("patchmany"))
-    }
-}
-
-/// Earlier versions: those that were shown, then those that git holds.
-pub(crate) struct Past {
-    snapshots: Option<Snapshots<OsDisk>>,
-    repo: Option<Repo>,
-}
-
-impl Past {
-    fn shown_as(&self, path: &RelPath, tag: &VersionTag) -> Known {
-        match (&self.snapshots, tag) {
-            (None, _) => Known::Nothing,
-            (Some(snapshots), VersionTag::Strong(tag)) => snapshots.find(tag).unwrap_or(Known::Nothing),
-            (_, VersionTag::Weak(tag)) => self.shown(path, *tag).into_iter().fold(Known::Nothing, Known::and),
-        }
-    }
-}
-
-impl Versions for Past {
-    fn find(&self, path: &RelPath, tag: &VersionTag) -> Known {
-        let shown = self.shown_as(path, tag);
-        if shown != Known::Nothing {
-            return shown;
-        }
-        let stored = self.repo.as_ref().map(|repo| repo.stored(path)).unwrap_or_default();
-        let fits = |bytes: &Vec<u8>| match tag {
-            VersionTag::Strong(tag) => tag.fits(&Hash::of(bytes)),
-            VersionTag::Weak(tag) => WeakTag::of(bytes) == *tag,
-        };
-        // HEAD's comes first: a short tag does not tell LF from CRLF.
-        stored.into_iter().find(fits).map_or(Known::Nothing, Known::Version)
-    }
-
-    fn shown(&self, path: &RelPath, tag: WeakTag) -> Vec<Vec<u8>> {
-        self.snapshots.as_ref().and_then(|snapshots| snapshots.shown(path, tag).ok()).unwrap_or_default()
-    }
-
-    fn merge(&self, sides: Sides<'_>) -> Vec<Chunk> {
-        merge(sides)
     }
 }
 

@@ -2,13 +2,17 @@
 
 use crate::edit::{RelPath, Tag, WeakTag};
 
-/// Knows earlier versions and merges. Reads only; asked from several threads, and only about entries with tags.
+/// Knows earlier versions and merges. Reads only; asked from several threads.
 pub trait Versions: Sync {
     /// The version of `path` that `tag` names.
     fn find(&self, path: &RelPath, tag: &VersionTag) -> Known;
 
     /// The versions of `path` that were shown to somebody and have this short tag.
     fn shown(&self, path: &RelPath, tag: WeakTag) -> Vec<Vec<u8>>;
+
+    /// Whether the author of a batch is known to have seen the `present` bytes of `path`: nothing that has changed since
+    /// the base is news to them.
+    fn was_seen(&self, path: &RelPath, present: &[u8]) -> bool;
 
     /// Merges line by line what two authors have made of one text.
     fn merge(&self, sides: Sides<'_>) -> Vec<Chunk>;
@@ -84,6 +88,10 @@ impl Versions for NoVersions {
 
     fn shown(&self, _path: &RelPath, _tag: WeakTag) -> Vec<Vec<u8>> {
         Vec::new()
+    }
+
+    fn was_seen(&self, _path: &RelPath, _present: &[u8]) -> bool {
+        false
     }
 
     fn merge(&self, sides: Sides<'_>) -> Vec<Chunk> {

@@ -309,7 +309,8 @@ impl<D: Disk> Source for WorkTree<'_, D> {
     }
 
     fn base(&self, path: &RelPath, present: &[u8]) -> Option<Vec<u8>> {
-        self.rules.base(path, present)
+        let base = self.rules.base(path, present)?;
+        (!self.versions.was_seen(path, present)).then_some(base)
     }
 
     fn versions(&self) -> &dyn Versions {

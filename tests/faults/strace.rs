@@ -5,7 +5,7 @@
 //! other calls too, inside recovery and rollback, and at all levels.
 
 use super::tally::Tally;
-use crate::support::{Ran, TestRepo};
+use crate::support::{Ran, TestRepo, can_trace};
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -275,15 +275,6 @@ fn each<T: Sync>(cases: &[T], tally: &mut Tally, judge: impl Fn(&T) -> Result<()
             scope.spawn(work);
         }
     });
-}
-
-fn can_trace() -> bool {
-    let can = Command::new("strace").args(["-qq", "-e", "trace=none", "true"]).output();
-    let can = can.is_ok_and(|output| output.status.success());
-    if !can {
-        eprintln!("ignored: strace is missing or may not trace");
-    }
-    can
 }
 
 #[test]

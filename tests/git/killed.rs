@@ -3,10 +3,9 @@
 //! strace counts the calls and sends the signal. Where there is none, or it may not trace, the tests say so and pass.
 
 #![allow(clippy::print_stderr)] // what was ignored, or met, is for whoever reads the run
-use crate::support::{Ran, TestRepo, block};
+use crate::support::{Ran, TestRepo, block, can_trace};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 const WRITING: &str = "openat,write,pwrite64,link,linkat,rename,renameat,renameat2,unlink,unlinkat,mkdir,mkdirat,\
                        rmdir,chmod,fchmod,fchmodat,ftruncate,fsync,fdatasync,syncfs,utimensat";
@@ -40,15 +39,6 @@ fn traced(repo: &TestRepo, option: &str, record: &str) -> Ran {
         .arg(batch(repo))
         .env("XDG_STATE_HOME", repo.temp().join("state"));
     Ran::of(&command.output().unwrap())
-}
-
-fn can_trace() -> bool {
-    let can = Command::new("strace").args(["-qq", "-e", "trace=none", "true"]).output();
-    let can = can.is_ok_and(|output| output.status.success());
-    if !can {
-        eprintln!("ignored: strace is missing or may not trace");
-    }
-    can
 }
 
 /// The calls of an undisturbed run that write, from the first on that `begins` finds.

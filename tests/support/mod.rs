@@ -1,6 +1,5 @@
 //! What the tests share: repositories shut off from the machine, runs of the program in them, batches that land,
-//! numbers from a seed, runs that
-//! die.
+//! numbers from a seed, runs that die.
 
 mod batch;
 mod program;
@@ -10,7 +9,7 @@ mod staged;
 mod tree;
 
 pub(crate) use batch::{Edit, commit, land, options, recorder};
-pub(crate) use program::{Ran, block, patches};
+pub(crate) use program::{Ran, block, can_trace, patches};
 pub(crate) use repo::TestRepo;
 pub(crate) use rng::Rng;
 pub(crate) use staged::{die, resolved};
