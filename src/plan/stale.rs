@@ -11,7 +11,7 @@ use super::sections::check_version;
 use super::text_script::diff;
 use super::versions::{Chunk, Known, Sides, VersionTag, Versions};
 use super::{PlacedHunk, Refusal};
-use crate::edit::{Action, Breaks, Code, Hash, Lines, Precondition, RelPath, Terminator, WeakTag, split_bom};
+use crate::edit::{Action, Breaks, Code, Hash, Lines, Precondition, RelPath, Terminator, split_bom};
 use similar::DiffOp;
 use std::ops::Range;
 use std::sync::Arc;
@@ -83,11 +83,7 @@ fn known(versions: &dyn Versions, entry: &Entry<'_>, standing: &Standing<'_>) ->
         Precondition::WeaklyTagged(tag) => VersionTag::Weak(*tag),
         Precondition::Any | Precondition::FolderExists => return Known::Nothing,
     };
-    let fits = |bytes: &[u8]| match &tag {
-        VersionTag::Strong(tag) => tag.fits(&Hash::of(bytes)),
-        VersionTag::Weak(tag) => *tag == WeakTag::of(bytes),
-    };
-    match standing.on_disk.filter(|bytes| fits(bytes)) {
+    match standing.on_disk.filter(|bytes| tag.fits(bytes)) {
         Some(on_disk) => Known::Version(on_disk.to_vec()),
         None => versions.find(&entry.target.path, &tag),
     }

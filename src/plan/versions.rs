@@ -1,6 +1,6 @@
 //! What the planner may ask about earlier versions of files, and how an edit of one of them gets to the present one.
 
-use crate::edit::{RelPath, Tag, WeakTag};
+use crate::edit::{Hash, RelPath, Tag, WeakTag};
 
 /// Knows earlier versions and merges. Reads only; asked from several threads.
 pub trait Versions: Sync {
@@ -25,6 +25,16 @@ pub enum VersionTag {
     Strong(Tag),
     /// Of other tools: several texts may have it.
     Weak(WeakTag),
+}
+
+impl VersionTag {
+    /// Whether a version with these bytes has the tag.
+    pub fn fits(&self, bytes: &[u8]) -> bool {
+        match self {
+            Self::Strong(tag) => tag.fits(&Hash::of(bytes)),
+            Self::Weak(tag) => WeakTag::of(bytes) == *tag,
+        }
+    }
 }
 
 /// What is known of the versions that have a tag.

@@ -64,12 +64,8 @@ impl Versions for Past<'_> {
             return shown;
         }
         let stored = self.workspace.repo().map(|repo| repo.stored(path)).unwrap_or_default();
-        let fits = |bytes: &Vec<u8>| match tag {
-            VersionTag::Strong(tag) => tag.fits(&Hash::of(bytes)),
-            VersionTag::Weak(tag) => WeakTag::of(bytes) == *tag,
-        };
         // HEAD's comes first: a short tag does not tell LF from CRLF.
-        stored.into_iter().find(fits).map_or(Known::Nothing, Known::Version)
+        stored.into_iter().find(|bytes| tag.fits(bytes)).map_or(Known::Nothing, Known::Version)
     }
 
     fn shown(&self, path: &RelPath, tag: WeakTag) -> Vec<Vec<u8>> {
