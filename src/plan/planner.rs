@@ -142,14 +142,14 @@ fn run_group(
         stop.store(true, Ordering::Relaxed);
         return done;
     }
-    let slots = composer.tree.slots;
-    done.files = planned(&slots);
-    done.warnings.extend(slots.iter().filter_map(hard_link));
-    done.warnings.extend(slots.iter().filter_map(setuid_dropped));
-    done.warnings.extend(slots.iter().filter_map(|slot| mark_changed(&slots, slot)));
+    let ends: Vec<End> = composer.tree.slots.into_iter().map(End::of).collect();
+    done.files = planned(&ends);
+    done.warnings.extend(ends.iter().filter_map(hard_link));
+    done.warnings.extend(ends.iter().filter_map(setuid_dropped));
+    done.warnings.extend(ends.iter().filter_map(|end| mark_changed(&ends, end)));
     // Nothing is staged any more once a refusal is known; the other groups are still resolved to report theirs.
-    for slot in slots.iter().filter(|_| !stop.load(Ordering::Relaxed)) {
-        if let Some(file) = emitted(slot)
+    for end in ends.iter().filter(|_| !stop.load(Ordering::Relaxed)) {
+        if let Some(file) = emitted(end)
             && sink.put(&file) == Err(SinkFull)
         {
             stop.store(true, Ordering::Relaxed);
@@ -160,13 +160,41 @@ fn run_group(
     done
 }
 
-fn after(slot: &Slot) -> Node {
-    match &slot.now {
-        Now::File(content) => node_of(slot, content),
-        Now::Link(content) => Node::Link { target: content.bytes.to_vec().into() },
-        Now::Folder => Node::Directory,
-        Now::Absent | Now::Special => Node::Absent,
+/// A path after all entries.
+struct End {
+    slot: Slot,
+    /// What shall stand there.
+    after: Node,
+}
+
+impl End {
+    fn of(slot: Slot) -> Self {
+        let after = match &slot.now {
+            Now::File(content) => node_of(&slot, content),
+            Now::Link(content) => Node::Link { target: content.bytes.to_vec().into() },
+            Now::Folder => Node::Directory,
+            Now::Absent | Now::Special => Node::Absent,
+        };
+        Self { slot, after }
     }
+
+    fn changes(&self) -> bool {
+        self.after != self.slot.before
+    }
+
+    /// Where the file that stands here comes from, if it was moved.
+    fn moved_from(&self) -> Option<&RelPath> {
+        match &self.slot.now {
+            Now::File(content) | Now::Link(content) => {
+                content.origin.as_ref().filter(|from| **from != self.slot.path)
+            }
+            _ => None,
+        }
+    }
+}
+
+fn slot_of<'e>(ends: &'e [End], path: &RelPath) -> Option<&'e Slot> {
+    ends.iter().map(|end| &end.slot).find(|slot| slot.path == *path)
 }
 
 fn node_of(slot: &Slot, content: &Content) -> Node {
@@ -180,11 +208,11 @@ fn node_of(slot: &Slot, content: &Content) -> Node {
 }
 
 /// What the sink gets for a path; nothing for one that stays as it is.
-fn emitted(slot: &Slot) -> Option<Resolved> {
-    let after = after(slot);
-    if after == slot.before {
+fn emitted(end: &End) -> Option<Resolved> {
+    if !end.changes() {
         return None;
     }
+    let slot = &end.slot;
     let (new, metadata_from) = match &slot.now {
         Now::File(content) => (Some(Arc::clone(&content.bytes)), content.origin.clone()),
         Now::Link(content) => (Some(Arc::clone(&content.bytes)), None),
@@ -193,7 +221,7 @@ fn emitted(slot: &Slot) -> Option<Resolved> {
     Some(Resolved {
         path: slot.path.clone(),
         before: slot.before.clone(),
-        after,
+        after: end.after.clone(),
         seen: slot.seen,
         old: slot.old.clone(),
         new,
@@ -201,22 +229,18 @@ fn emitted(slot: &Slot) -> Option<Resolved> {
     })
 }
 
-fn planned(slots: &[Slot]) -> Vec<(usize, PlannedFile)> {
-    let moved = |slot: &&Slot| match &slot.now {
-        Now::File(content) | Now::Link(content) => content.origin.clone().filter(|from| *from != slot.path),
-        _ => None,
-    };
-    let sources: HashSet<RelPath> = slots.iter().filter_map(|slot| moved(&slot)).collect();
-    let listed = slots.iter().filter(|slot| {
+fn planned(ends: &[End]) -> Vec<(usize, PlannedFile)> {
+    let sources: HashSet<&RelPath> = ends.iter().filter_map(End::moved_from).collect();
+    let listed = ends.iter().filter(|End { slot, .. }| {
         let gone = matches!(slot.now, Now::Absent);
         // A moved file is told once, at its new place; a file that came and went is not told at all.
         !(gone && (sources.contains(&slot.path) || slot.before.is_absent()))
     });
-    listed.map(|slot| (slot.entry, planned_file(slots, slot, moved(&slot)))).collect()
+    listed.map(|end| (end.slot.entry, planned_file(ends, end))).collect()
 }
 
-fn planned_file(slots: &[Slot], slot: &Slot, from: Option<RelPath>) -> PlannedFile {
-    let after = after(slot);
+fn planned_file(ends: &[End], end: &End) -> PlannedFile {
+    let (slot, after, from) = (&end.slot, end.after.clone(), end.moved_from().cloned());
     let action = match (&from, slot.before == after) {
         (Some(_), _) => FileAction::Rename,
         (None, true) => FileAction::None,
@@ -225,7 +249,7 @@ fn planned_file(slots: &[Slot], slot: &Slot, from: Option<RelPath>) -> PlannedFi
         (None, false) if !slot.before.is_absent() && slot.before != Node::Directory => FileAction::Modify,
         (None, false) => FileAction::Create,
     };
-    let source = from.as_ref().and_then(|from| slots.iter().find(|s| s.path == *from)).unwrap_or(slot);
+    let source = from.as_ref().and_then(|from| slot_of(ends, from)).unwrap_or(slot);
     let (old, none) = (source.old.as_deref().unwrap_or_default(), &[][..]);
     let ((added, removed), hunks) = match &slot.now {
         Now::File(c) | Now::Link(c) => (counts(old, &c.bytes, (c.added, c.removed)), c.hunks.clone()),
@@ -235,8 +259,9 @@ fn planned_file(slots: &[Slot], slot: &Slot, from: Option<RelPath>) -> PlannedFi
     PlannedFile { path: slot.path.clone(), from, action, before, after, added, removed, hunks }
 }
 
-fn hard_link(slot: &Slot) -> Option<Warning> {
-    let replaced = slot.links > 1 && !matches!(slot.now, Now::Absent) && after(slot) != slot.before;
+fn hard_link(end: &End) -> Option<Warning> {
+    let slot = &end.slot;
+    let replaced = slot.links > 1 && !matches!(slot.now, Now::Absent) && end.changes();
     replaced.then(|| Warning {
         code: WarningCode::HardLink,
         path: Some(slot.path.as_bstr().to_owned()),
@@ -247,8 +272,8 @@ fn hard_link(slot: &Slot) -> Option<Warning> {
     })
 }
 
-fn setuid_dropped(slot: &Slot) -> Option<Warning> {
-    let (Now::File(content), Node::File { mode, .. }) = (&slot.now, after(slot)) else { return None };
+fn setuid_dropped(End { slot, after }: &End) -> Option<Warning> {
+    let (Now::File(content), Node::File { mode, .. }) = (&slot.now, after) else { return None };
     let gone = content.mode & 0o6000 & !mode;
     let what = match gone {
         0 => return None,
@@ -264,9 +289,10 @@ fn setuid_dropped(slot: &Slot) -> Option<Warning> {
 }
 
 /// Whether the byte order mark comes or goes, which no display shows.
-fn mark_changed(slots: &[Slot], slot: &Slot) -> Option<Warning> {
+fn mark_changed(ends: &[End], end: &End) -> Option<Warning> {
+    let slot = &end.slot;
     let Now::File(content) = &slot.now else { return None };
-    let source = content.origin.as_ref().and_then(|from| slots.iter().find(|s| s.path == *from));
+    let source = content.origin.as_ref().and_then(|from| slot_of(ends, from));
     let old = source.unwrap_or(slot).old.as_ref()?;
     let marked = |bytes: &[u8]| !split_bom(bytes).0.is_empty();
     let verb = match (marked(old), marked(&content.bytes)) {
