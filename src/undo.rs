@@ -7,7 +7,7 @@ use crate::edit::{BatchPath, RelPath, WarningCode};
 use crate::error::Error;
 use crate::git::{self, CommitOptions, CommitRecorder, Hooks};
 use crate::history::{About, HistoryError, Log, Past, Retention, Reversal, Wanted};
-use crate::plan::{FileAction, LastLink, Plan, PlannedFile, Resolved, Sink, Source, Start, WorkTree};
+use crate::plan::{FileAction, LastLink, Metadata, Plan, PlannedFile, Resolved, Sink, Source, Start, WorkTree};
 use crate::report::{
     Mode, OperationReport, Outcome, PathReport, Report, ShownReport, WarningReport, Written,
 };
@@ -283,7 +283,7 @@ pub fn show(workspace: &Workspace, id: &str, what: Show) -> Result<ShownReport, 
             seen: None,
             old: None,
             new: None,
-            metadata_from: None,
+            metadata: Metadata::New,
         };
         match log.versions(&folders, past, change)? {
             Some(known) => {

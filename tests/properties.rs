@@ -3,7 +3,7 @@
 
 use crate::support::{TestRepo, block, tree};
 use bstr::{BString, ByteSlice};
-use patchmany::disk::{Kind, Stamp, Stat};
+use patchmany::disk::{Kind, Owner, Stamp, Stat};
 use patchmany::edit::{BatchPath, Code, RelPath};
 use patchmany::input;
 use patchmany::plan::{
@@ -32,7 +32,7 @@ impl Source for Memory {
         let is_folder = path.is_root() || self.0.keys().any(|other| other.is_below(path));
         let kind = if is_folder { Kind::Directory } else { Kind::File };
         let stamp = Stamp { file: (0, 0), size, modified: 0, changed: 0 };
-        let stat = Stat { kind, mode: 0o644, size, links: 1, owner: 0, group: 0, stamp, mount: 0 };
+        let stat = Stat { kind, mode: 0o644, size, links: 1, owner: Owner { user: 0, group: 0 }, bare: false, stamp, mount: 0 };
         Ok((is_folder || self.0.contains_key(path)).then_some(stat))
     }
 

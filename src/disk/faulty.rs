@@ -2,7 +2,7 @@
 //!
 //! Calls are numbered from 0 in the order in which they are made. It changes nothing else.
 
-use super::{Access, Disk, Medium, Modified, Rename, Stat};
+use super::{Access, Disk, Made, Medium, Modified, Rename, Stat};
 use crate::edit::RelPath;
 use bstr::{BStr, BString};
 use std::fmt;
@@ -177,7 +177,7 @@ impl<D: Disk> Disk for Faulty<D> {
         self.call("create", CallKind::Change, name, |disk| disk.create(dir, name, bytes, mode))
     }
 
-    fn create_as_in(&self, to: (&D::Dir, &BStr), bytes: &[u8], mode: u32, home: &D::Dir) -> io::Result<()> {
+    fn create_as_in(&self, to: (&D::Dir, &BStr), bytes: &[u8], mode: u32, home: &D::Dir) -> io::Result<Made> {
         self.call("create", CallKind::Change, to.1, |disk| disk.create_as_in(to, bytes, mode, home))
     }
 

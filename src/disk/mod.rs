@@ -22,7 +22,7 @@ pub use folders::Folders;
 pub use node::Node;
 pub use os::OsDisk;
 pub use sim::{Clock, Crash, Handle, Loss, Points, SimDir, SimDisk, SimLock, Tier};
-pub use stat::{Kind, Stamp, Stat, kept_mode};
+pub use stat::{Kind, Owner, Stamp, Stat, kept_mode};
 
 /// How [`Disk::rename`] treats a destination that exists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -109,11 +109,12 @@ pub trait Disk: Send + Sync {
         bytes: &[u8],
         mode: u32,
         _home: &Self::Dir,
-    ) -> io::Result<()> {
-        self.create(dir, name, bytes, mode)
+    ) -> io::Result<Made> {
+        self.create(dir, name, bytes, mode)?;
+        self.stat(dir, name)?.map(Made::from).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    /// Makes the new file `name` with `bytes` and `mode`, and the owner, access lists and attributes of the file `like`.
+    /// Makes the new file `name` with `bytes` and `mode`, and what else `like` says.
     ///
     /// # Errors
     /// As [`create`](Self::create) and [`copy_metadata`](Self::copy_metadata).
@@ -121,12 +122,15 @@ pub trait Disk: Send + Sync {
         &self,
         (dir, name): (&Self::Dir, &BStr),
         bytes: &[u8],
-        like: (&Self::Dir, &BStr),
+        like: Like<'_, Self::Dir>,
         mode: u32,
-    ) -> io::Result<()> {
+    ) -> io::Result<Made> {
         self.create(dir, name, bytes, 0o600)?;
-        self.copy_metadata(like, (dir, name))?;
-        self.set_mode(dir, name, mode)
+        if let Like::File(from, source) = like {
+            self.copy_metadata((from, source), (dir, name))?;
+        }
+        self.set_mode(dir, name, mode)?;
+        self.stat(dir, name)?.map(Made::from).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
     /// Replaces bytes of the existing file `name` from `offset` on and waits until they are on the medium.
@@ -187,6 +191,30 @@ pub trait Disk: Send + Sync {
 
     /// Waits until everything on the file system of `dir` is on the medium.
     fn sync_all(&self, dir: &Self::Dir) -> io::Result<()>;
+}
+
+/// What a new file takes over from another one beside the mode.
+#[derive(Clone, Copy, Debug)]
+pub enum Like<'a, Dir> {
+    /// The owner, access lists and attributes of this file.
+    File(&'a Dir, &'a BStr),
+    /// The owner, of a file that has nothing else.
+    Owner(Owner),
+}
+
+/// A file that was made just now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Made {
+    /// Its inode number; 0 where there is no such thing.
+    pub inode: u64,
+    /// Its permission bits (`0o7777`).
+    pub mode: u32,
+}
+
+impl From<Stat> for Made {
+    fn from(stat: Stat) -> Self {
+        Self { inode: stat.stamp.file.1, mode: stat.mode }
+    }
 }
 
 /// A time of last modification to set.

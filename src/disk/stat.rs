@@ -13,6 +13,15 @@ pub enum Kind {
     Special,
 }
 
+/// Whose a file is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Owner {
+    /// The user; 0 where there is no such thing.
+    pub user: u32,
+    /// The group; 0 where there is no such thing.
+    pub group: u32,
+}
+
 /// Facts about one name, links not followed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stat {
@@ -24,10 +33,11 @@ pub struct Stat {
     pub size: u64,
     /// Number of names of the file.
     pub links: u64,
-    /// The owner; 0 where there is no such thing.
-    pub owner: u32,
-    /// The group; 0 where there is no such thing.
-    pub group: u32,
+    /// Whose it is.
+    pub owner: Owner,
+    /// Whether it is known to have no access list and no other extended attribute. Asked only by
+    /// [`Disk::read`](super::Disk::read).
+    pub bare: bool,
     /// What changes whenever somebody writes.
     pub stamp: Stamp,
     /// The mount the object lies on: names on one mount can be renamed to each other. Equal for all names where

@@ -5,7 +5,7 @@
 use super::{HistoryError, Past};
 use crate::disk::{Disk, Folders, Kind, Node, Stamp};
 use crate::edit::{Hash, RelPath};
-use crate::plan::Resolved;
+use crate::plan::{Metadata, Resolved};
 use crate::transaction::{Change, Operation, TransactionError};
 use std::collections::BTreeSet;
 use std::io;
@@ -79,7 +79,7 @@ impl<'a, D: Disk> Reversal<'a, D> {
             seen,
             old: old.map(Into::into),
             new: new.map(Into::into),
-            metadata_from: None,
+            metadata: Metadata::New,
         })
     }
 

@@ -69,7 +69,7 @@ pub use planner::{NoPlan, Options, plan};
 pub(crate) use protect::is_git_name;
 pub use reason::Reason;
 pub use refusal::{Candidate, Evidence, Nearest, Refusal, Retry};
-pub use sink::{Resolved, Sink, SinkFull};
+pub use sink::{Metadata, Resolved, Sink, SinkFull};
 pub use source::{LastLink, Source, Target};
 pub use stale::Stale;
 pub use versions::{Chunk, Known, NoVersions, Sides, VersionTag, Versions};

@@ -8,7 +8,7 @@ use super::outcome::{FileAction, PlacedHunk, Plan, PlannedFile};
 use super::pass::Loosest;
 use super::rules::Rules;
 use super::tree::{Content, Now, Slot};
-use super::{LastLink, Refusal, Resolved, Sink, SinkFull, Source, Stale, elsewhere};
+use super::{LastLink, Metadata, Refusal, Resolved, Sink, SinkFull, Source, Stale, elsewhere};
 use crate::disk::Node;
 use crate::edit::{
     Action, ChangeSet, Existing, FileOperation, Hash, Mode, RelPath, Warning, WarningCode, split_bom,
@@ -213,10 +213,10 @@ fn emitted(end: &End) -> Option<Resolved> {
         return None;
     }
     let slot = &end.slot;
-    let (new, metadata_from) = match &slot.now {
-        Now::File(content) => (Some(Arc::clone(&content.bytes)), content.origin.clone()),
-        Now::Link(content) => (Some(Arc::clone(&content.bytes)), None),
-        _ => (None, None),
+    let (new, metadata) = match &slot.now {
+        Now::File(content) => (Some(Arc::clone(&content.bytes)), content.metadata()),
+        Now::Link(content) => (Some(Arc::clone(&content.bytes)), Metadata::New),
+        _ => (None, Metadata::New),
     };
     Some(Resolved {
         path: slot.path.clone(),
@@ -225,7 +225,7 @@ fn emitted(end: &End) -> Option<Resolved> {
         seen: slot.seen,
         old: slot.old.clone(),
         new,
-        metadata_from,
+        metadata,
     })
 }
 

@@ -1,6 +1,6 @@
 //! Where the planner puts each resolved file: the stager, a diff, a tree or stash writer.
 
-use crate::disk::{Node, Stamp};
+use crate::disk::{Node, Owner, Stamp};
 use crate::edit::RelPath;
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ pub struct Resolved {
     pub path: RelPath,
     /// What stands there now.
     pub before: Node,
-    /// What shall stand there. The mode of a file without `metadata_from` is the one to ask for; the umask applies.
+    /// What shall stand there. The mode of a file with [`Metadata::New`] is the one to ask for; the umask applies.
     pub after: Node,
     /// The state in which a file was read.
     pub seen: Option<Stamp>,
@@ -19,9 +19,20 @@ pub struct Resolved {
     pub old: Option<Arc<[u8]>>,
     /// The bytes of `after` when that is a file, the target when it is a link.
     pub new: Option<Arc<[u8]>>,
-    /// The path whose mode, owner and attributes the new file takes over: the path itself for an edit, the source
-    /// for a move, none for a new file.
-    pub metadata_from: Option<RelPath>,
+    /// What else a file has.
+    pub metadata: Metadata,
+}
+
+/// What a file has beside its bytes and its mode.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Metadata {
+    /// What every new file gets in its folder.
+    New,
+    /// The owner, access lists and attributes of the file at this path: of the path itself for an edit, of the source
+    /// for a move.
+    Of(RelPath),
+    /// This owner, of a file that is known to have neither access lists nor attributes.
+    Owner(Owner),
 }
 
 /// Takes resolved files as they come, from several threads, in no particular order.

@@ -1,7 +1,7 @@
 //! Whole batches over a tree in memory: the tree before, the batch as written, the tree after or the refusals.
 
 use super::*;
-use crate::disk::{Kind, Stamp, Stat};
+use crate::disk::{Kind, Owner, Stamp, Stat};
 use crate::edit::{
     Action, BatchPath, ChangeSet, Code, Existing, FileOperation, Format, Mode, Origin, Precondition, RelPath,
     Step,
@@ -59,7 +59,7 @@ impl Memory {
     fn put(&mut self, file: &Resolved) {
         match (&file.after, &file.new) {
             (crate::disk::Node::File { mode, .. }, Some(new)) => {
-                let mode = if file.metadata_from.is_some() { *mode } else { mode & !0o022 };
+                let mode = if file.metadata != Metadata::New { *mode } else { mode & !0o022 };
                 self.0.insert(file.path.clone(), Object::File(new.to_vec(), mode));
             }
             (crate::disk::Node::Link { target }, _) => {
@@ -89,7 +89,7 @@ impl Source for Memory {
 
     fn stat(&self, path: &RelPath) -> io::Result<Option<Stat>> {
         let stamp = Stamp { file: (0, 0), size: 0, modified: 0, changed: 0 };
-        let stat = |kind, mode| Stat { kind, mode, size: 0, links: 1, owner: 0, group: 0, stamp, mount: 0 };
+        let stat = |kind, mode| Stat { kind, mode, size: 0, links: 1, owner: Owner { user: 0, group: 0 }, bare: false, stamp, mount: 0 };
         Ok(match self.0.get(path) {
             Some(Object::File(_, mode)) => Some(stat(Kind::File, *mode)),
             Some(Object::Link(_)) => Some(stat(Kind::Link, 0o777)),

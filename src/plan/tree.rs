@@ -1,8 +1,8 @@
 //! The virtual tree of one group of paths: later entries of the batch see what earlier ones did.
 
 use super::outcome::PlacedHunk;
-use super::{Refusal, Source};
-use crate::disk::{Kind, Node, Stamp};
+use super::{Metadata, Refusal, Source};
+use crate::disk::{Kind, Node, Owner, Stamp};
 use crate::edit::{Code, Hash, RelPath};
 use bstr::ByteSlice;
 use std::collections::HashMap;
@@ -54,6 +54,8 @@ pub(super) struct Content {
     pub origin: Option<RelPath>,
     /// Its permission bits; what to ask for, where there is no origin.
     pub mode: u32,
+    /// The owner of the origin, where that has neither access lists nor attributes.
+    pub owner: Option<Owner>,
     pub added: usize,
     pub removed: usize,
     pub hunks: Vec<PlacedHunk>,
@@ -65,9 +67,18 @@ impl Content {
         Self { origin: Some(path.clone()), ..Self::new(bytes, mode) }
     }
 
+    /// What the file takes over from its origin.
+    pub(super) fn metadata(&self) -> Metadata {
+        match (&self.origin, self.owner) {
+            (None, _) => Metadata::New,
+            (Some(_), Some(owner)) => Metadata::Owner(owner),
+            (Some(origin), None) => Metadata::Of(origin.clone()),
+        }
+    }
+
     /// A file that the batch makes.
     pub(super) fn new(bytes: Arc<[u8]>, mode: u32) -> Self {
-        Self { bytes, origin: None, mode, added: 0, removed: 0, hunks: Vec::new() }
+        Self { bytes, origin: None, mode, owner: None, added: 0, removed: 0, hunks: Vec::new() }
     }
 }
 
@@ -215,7 +226,8 @@ fn load(source: &dyn Source, path: &RelPath, entry: usize) -> Result<Slot, Refus
             let (bytes, stat) = source.read(path).map_err(|e| io_refusal("read", path, &e))?;
             let bytes: Arc<[u8]> = bytes.into();
             let before = Node::File { hash: Hash::of(&bytes), mode: stat.mode, size: bytes.len() as u64 };
-            let content = Content::on_disk(path, Arc::clone(&bytes), stat.mode);
+            let owner = stat.bare.then_some(stat.owner);
+            let content = Content { owner, ..Content::on_disk(path, Arc::clone(&bytes), stat.mode) };
             Slot {
                 old: Some(bytes),
                 seen: Some(stat.stamp),

@@ -51,6 +51,11 @@ impl Entry {
         }
     }
 
+    /// Whether an object is staged for the path.
+    pub(super) fn is_staged(&self) -> bool {
+        matches!(self.after, Node::File { .. } | Node::Link { .. })
+    }
+
     /// The name of the new object in the staging folder; after an exchange the old one stands there.
     pub(super) fn new_slot(&self) -> BString {
         format!("n{}", self.slot).into()

@@ -1,7 +1,8 @@
 //! After the commit point: only forward. The participant finishes, emptied folders go, old files become history.
 
 use super::carry::carry;
-use super::entry::StagePlace;
+use super::each::each;
+use super::entry::{Entry, StagePlace};
 use super::error::{Kept, Version};
 use super::ground::{Ground, Stage, clear_stage, stage_of};
 use super::journal::Journal;
@@ -13,6 +14,7 @@ use super::undo::put_aside;
 use super::{OperationId, TransactionError};
 use crate::disk::{Disk, Kind, Node, Rename, Stamp};
 use crate::edit::{Code, RelPath};
+use bstr::BString;
 use std::collections::BTreeSet;
 use std::io;
 
@@ -46,12 +48,12 @@ pub(super) fn finish<D: Disk + Clone, P: Participant>(
     if matches!(participant, Err(Unrecorded::Waits(_))) {
         return Finished { participant, late, clean_up: Ok(()) };
     }
+    let stored = |e| {
+        let what = "move the old files of the batch to the undo store in";
+        TransactionError::io(what, ground.store.path.display())(e)
+    };
     let clean_up = late_writers(ground, stages, (journal, taken), &mut late)
-        .and_then(|()| clean_up(ground, own, stages, journal))
-        .map_err(TransactionError::io(
-            "move the old files of the batch to the undo store in",
-            ground.store.path.display(),
-        ));
+        .and_then(|()| clean_up(ground, own, stages, journal).map_err(stored));
     Finished { participant, late, clean_up }
 }
 
@@ -68,22 +70,32 @@ fn late_writers<D: Disk + Clone>(
     stages: &[Stage<D>],
     (journal, taken): (&Journal, &Taken),
     late: &mut Vec<Kept>,
-) -> io::Result<()> {
-    for entry in journal.entries.iter().filter(|entry| matches!(entry.before, Node::File { .. })) {
+) -> Result<(), TransactionError> {
+    let disk = ground.disk();
+    // The slot of an old file that somebody has written to.
+    let changed = |entry: &Entry| -> io::Result<Option<BString>> {
         let stage = stage_of(stages, entry);
         for name in [entry.new_slot(), entry.old_slot()] {
-            let Some(now) = ground.disk().stat(stage, name.as_ref())? else { continue };
+            let Some(now) = disk.stat(stage, name.as_ref())? else { continue };
             let same = match taken.get(&entry.slot) {
                 Some(then) if (now.stamp.size, now.stamp.modified) != (then.size, then.modified) => false,
                 Some(then) if is_settled(then, journal) => true,
                 // Another run has compared it, and died: its stamp is not known.
-                _ => Node::at(ground.disk(), stage, name.as_ref())? == entry.before,
+                _ => Node::at(disk, stage, name.as_ref())? == entry.before,
             };
-            if !same {
-                late.push(put_aside(ground, &journal.id, entry, (stage, name.as_ref()), Version::Late)?);
-            }
-            break;
+            return Ok((!same).then_some(name));
         }
+        Ok(None)
+    };
+    let files = journal.entries.iter().filter(|entry| matches!(entry.before, Node::File { .. }));
+    let files: Vec<&Entry> = files.collect();
+    let looked = each(&files, |entry| {
+        changed(entry).map_err(TransactionError::io("look at the old version of", &entry.path))
+    })?;
+    for (entry, slot) in files.iter().zip(&looked).filter_map(|(entry, slot)| Some((entry, slot.as_ref()?))) {
+        let from = (stage_of(stages, entry), slot.as_ref());
+        let kept = put_aside(ground, &journal.id, entry, from, Version::Late);
+        late.push(kept.map_err(TransactionError::io("keep the old version of", &entry.path))?);
     }
     Ok(())
 }

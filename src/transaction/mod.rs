@@ -26,6 +26,7 @@
 //! it by its size; so does what it writes through a mapping into a page that it had changed before.
 
 mod carry;
+mod each;
 mod entry;
 mod error;
 mod finish;

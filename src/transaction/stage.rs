@@ -1,16 +1,16 @@
 //! Staging: every new object is written beside the tree before any path of it is touched.
 
 use super::entry::{Entry, Folder};
-use super::ground::{Ground, Room, Stage, Stages, clear_own, clear_tree_stages, stage_of};
+use super::ground::{Ground, Room, Stages, clear_own, clear_tree_stages};
 use super::journal::Journal;
 use super::prelink::prelink;
 use super::store::{Store, make_folder};
 use super::swap::{Prepared, Times};
 use super::sync::{Durability, before_swap};
 use super::{Failure, Operation, OperationId, TransactionError, TreeState};
-use crate::disk::{Disk, Modified, Node};
+use crate::disk::{Disk, Like, Modified, Node};
 use crate::edit::RelPath;
-use crate::plan::{Resolved, Sink, SinkFull};
+use crate::plan::{Metadata, Resolved, Sink, SinkFull};
 use bstr::{BStr, BString, ByteSlice};
 use std::collections::BTreeSet;
 use std::io;
@@ -147,10 +147,6 @@ impl<'a, D: Disk + Clone> Staging<'a, D> {
         let emptied = self.folders_to_go(&entries)?;
         prelink(self.ground, &stages, &mut entries, &folders, self.durability)?;
         let disk = self.ground.disk();
-        for entry in &mut entries {
-            entry.inode =
-                inode(disk, &stages, entry).map_err(TransactionError::io("look at", &entry.path))?;
-        }
         let journal = Journal {
             id: self.id.clone(),
             created: disk.now(),
@@ -241,7 +237,7 @@ impl<'a, D: Disk + Clone> Staging<'a, D> {
 
     /// The object whose permissions, owner and attributes the new file takes over.
     fn like(&self, file: &Resolved) -> Result<Option<(D::Dir, BString)>, TransactionError> {
-        let Some(from) = &file.metadata_from else { return Ok(None) };
+        let Metadata::Of(from) = &file.metadata else { return Ok(None) };
         let dir = self.ground.folders.parent(from).map_err(TransactionError::io("stage", &file.path))?;
         Ok(Some((dir, from.name().to_owned())))
     }
@@ -261,31 +257,31 @@ impl<'a, D: Disk + Clone> Staging<'a, D> {
             inode: 0,
         };
         let name = entry.new_slot();
-        let write = || -> io::Result<Node> {
+        let write = || -> io::Result<(Node, u64)> {
             match &file.after {
                 Node::File { hash, mode, size } => {
                     let bytes = file.new.as_deref().unwrap_or_default();
                     let to = (&dir, name.as_ref());
-                    let mode = match &like {
-                        Some((source, name)) => {
-                            disk.create_like(to, bytes, (source, name.as_bstr()), *mode)?;
-                            *mode
+                    let made = match (&like, &file.metadata) {
+                        (Some((source, name)), _) => {
+                            disk.create_like(to, bytes, Like::File(source, name.as_bstr()), *mode)?
                         }
-                        None => {
-                            disk.create_as_in(to, bytes, *mode | 0o600, &stages.home(path)?)?;
-                            disk.stat(to.0, to.1)?.map_or(*mode, |s| s.mode)
+                        (None, Metadata::Owner(owner)) => {
+                            disk.create_like(to, bytes, Like::Owner(*owner), *mode)?
                         }
+                        (None, _) => disk.create_as_in(to, bytes, *mode | 0o600, &stages.home(path)?)?,
                     };
-                    Ok(Node::File { hash: *hash, mode, size: *size })
+                    Ok((Node::File { hash: *hash, mode: made.mode, size: *size }, made.inode))
                 }
                 Node::Link { target } => {
                     disk.create_link(&dir, name.as_ref(), target.as_ref())?;
-                    Ok(file.after.clone())
+                    let stat = disk.stat(&dir, name.as_ref())?;
+                    Ok((file.after.clone(), stat.map_or(0, |stat| stat.stamp.file.1)))
                 }
-                other => Ok(other.clone()),
+                other => Ok((other.clone(), 0)),
             }
         };
-        entry.after = write().map_err(TransactionError::io("stage", path))?;
+        (entry.after, entry.inode) = write().map_err(TransactionError::io("stage", path))?;
         Ok(entry)
     }
 }
@@ -312,15 +308,6 @@ impl<D: Disk + Clone> Drop for Staging<'_, D> {
             let _ = throw_away(self.ground, &self.id, &self.own);
         }
     }
-}
-
-/// The inode number of the staged object, where there is one.
-fn inode<D: Disk>(disk: &D, stages: &[Stage<D>], entry: &Entry) -> io::Result<u64> {
-    if !matches!(entry.after, Node::File { .. } | Node::Link { .. }) {
-        return Ok(0);
-    }
-    let stat = disk.stat(stage_of(stages, entry), entry.new_slot().as_ref())?;
-    Ok(stat.map_or(0, |stat| stat.stamp.file.1))
 }
 
 /// Removes what a transaction has staged that has touched nothing, or that is undone. What cannot be removed from the

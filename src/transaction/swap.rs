@@ -1,5 +1,6 @@
 //! The swap: staged objects take their places, old ones go to the slots; then the commit point.
 
+use super::each::each;
 use super::entry::{Entry, Method};
 use super::finish::{Finished, finish};
 use super::ground::{Ground, Stage, holds_no_file, stage_of};
@@ -11,13 +12,17 @@ use super::undo::{Strangers, undo};
 use super::{Failure, OperationId, TransactionError, TreeState};
 use crate::disk::{Access, Disk, Modified, Node, Rename, Stamp, Stat};
 use crate::edit::{Hash, RelPath};
-use std::cell::RefCell;
+use bstr::{BString, ByteSlice};
 use std::collections::HashMap;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// Asks a running swap to stop: holds the number of the signal that came, or 0.
 pub type Stop = AtomicUsize;
+
+/// So many entries are swapped before what came out of the tree is compared: several threads do that at once.
+const CHUNK: usize = 256;
 
 /// The file in which a participant's record waits for the commit point.
 pub(super) const RECORD: &str = "record";
@@ -33,7 +38,7 @@ pub struct Prepared<'a, D: Disk> {
     bytes: Vec<u8>,
     pub(super) durability: Durability,
     /// What each captured object was when it was compared, by slot: whoever writes to it later had it open.
-    taken: RefCell<Taken>,
+    taken: Mutex<Taken>,
     pub(super) times: Times,
 }
 
@@ -65,7 +70,7 @@ impl<'a, D: Disk + Clone> Prepared<'a, D> {
             journal,
             bytes,
             durability,
-            taken: RefCell::default(),
+            taken: Mutex::default(),
             times: Times::Swapped,
         }
     }
@@ -95,28 +100,25 @@ impl<'a, D: Disk + Clone> Prepared<'a, D> {
         }
     }
 
-    /// Whether every path is still as it was when it was read; cheap, since the swap checks again.
+    /// Whether every path is still as it was when it was read; cheap, since the swap checks again. Dates what is staged.
     fn check(&self, stop: &Stop) -> Result<(), TransactionError> {
         asked_to_stop(stop)?;
-        for entry in &self.journal.entries {
-            let path = &entry.path;
-            let stat = match self.ground.folders.parent(path) {
-                Ok(dir) => self.ground.disk().stat(&dir, path.name()),
-                Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                    Ok(None)
-                }
-                Err(e) => Err(e),
-            };
-            let stat = stat.map_err(TransactionError::io("look at", path))?;
-            let same = match (&entry.seen, stat) {
-                (Some(seen), Some(stat)) => *seen == stat.stamp || self.is_before(entry)?,
-                _ => self.is_before(entry)?,
-            };
-            if !same {
-                return Err(TransactionError::ChangedDuring(path.clone()));
-            }
-        }
-        Ok(())
+        each(&self.journal.entries, |entry| self.check_one(entry)).map(drop)
+    }
+
+    fn check_one(&self, entry: &Entry) -> Result<(), TransactionError> {
+        let path = &entry.path;
+        let stat = match self.ground.folders.parent(path) {
+            Ok(dir) => self.ground.disk().stat(&dir, path.name()),
+            Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
+            Err(e) => Err(e),
+        };
+        let stat = stat.map_err(TransactionError::io("look at", path))?;
+        let same = match (&entry.seen, stat) {
+            (Some(seen), Some(stat)) => *seen == stat.stamp || self.is_before(entry)?,
+            _ => self.is_before(entry)?,
+        };
+        if same { self.date(entry) } else { Err(TransactionError::ChangedDuring(path.clone())) }
     }
 
     fn is_before(&self, entry: &Entry) -> Result<bool, TransactionError> {
@@ -148,12 +150,21 @@ impl<'a, D: Disk + Clone> Prepared<'a, D> {
                 match method {
                     _ if now == entry.after => {}
                     Replace | ReplaceFolder if now.is_absent() => self.put_in_place(entry)?,
-                    Replace | ReplaceFolder => self.replace(entry)?,
+                    Replace | ReplaceFolder => {
+                        self.date(entry)?;
+                        self.replace(entry)?.map_or(Ok(()), |slot| self.compare(entry, &slot))?;
+                    }
                     // Under another spelling the new file may stand there already.
-                    Delete if now == entry.before && !self.is_taken(entry)? => self.take_away(entry)?,
+                    Delete if now == entry.before && !self.is_taken(entry)? => {
+                        let slot = self.take_away(entry)?;
+                        self.compare(entry, &slot)?;
+                    }
                     // A folder of ours stands where the file was.
                     Delete => {}
-                    Create => self.put_in_place(entry)?,
+                    Create => {
+                        self.date(entry)?;
+                        self.put_in_place(entry)?;
+                    }
                 }
             }
         }
@@ -178,13 +189,19 @@ impl<'a, D: Disk + Clone> Prepared<'a, D> {
     }
 
     fn swap_by(&self, method: Method, stop: &Stop) -> Result<(), TransactionError> {
-        for entry in self.journal.entries.iter().filter(|e| e.method() == method) {
-            asked_to_stop(stop)?;
-            match method {
-                Method::Replace | Method::ReplaceFolder => self.replace(entry)?,
-                Method::Delete => self.take_away(entry)?,
-                Method::Create => self.put_in_place(entry)?,
+        let entries: Vec<&Entry> = self.journal.entries.iter().filter(|e| e.method() == method).collect();
+        for chunk in entries.chunks(CHUNK) {
+            let mut taken = Vec::with_capacity(chunk.len());
+            for &entry in chunk {
+                asked_to_stop(stop)?;
+                let slot = match method {
+                    Method::Replace | Method::ReplaceFolder => self.replace(entry)?,
+                    Method::Delete => Some(self.take_away(entry)?),
+                    Method::Create => self.put_in_place(entry).map(|()| None)?,
+                };
+                taken.extend(slot.map(|slot| (entry, slot)));
             }
+            each(&taken, |(entry, slot)| self.compare(entry, slot))?;
         }
         Ok(())
     }
@@ -207,34 +224,36 @@ impl<'a, D: Disk + Clone> Prepared<'a, D> {
         Ok(())
     }
 
-    fn replace(&self, entry: &Entry) -> Result<(), TransactionError> {
+    /// Puts the new object in the place of the old one. The slot of the old one, where it is still to be compared.
+    fn replace(&self, entry: &Entry) -> Result<Option<BString>, TransactionError> {
         let (disk, path, stage) = (self.ground.disk(), &entry.path, stage_of(&self.stages, entry));
         let dir = self.ground.folders.parent(path).map_err(|e| moved(entry, "swap in", e))?;
         let (new, place) = (entry.new_slot(), path.name());
-        self.date(entry, stage, new.as_ref())?;
         match disk.rename((stage, new.as_ref()), (&dir, place), Rename::Exchange) {
-            Ok(()) => self.captured(entry, new.as_ref()),
+            Ok(()) => Ok(Some(new)),
             // No such thing on this file system: the path is absent for a moment.
             Err(e) if e.kind() == io::ErrorKind::Unsupported => {
-                self.take_away(entry)?;
+                let slot = self.take_away(entry)?;
+                self.compare(entry, &slot)?;
                 if entry.before == Node::Directory && self.durability.syncs() {
                     // A folder cannot have a second name: it must be safe in its slot before its place is taken.
                     let both = disk.sync_dir(stage).and_then(|()| disk.sync_dir(&dir));
                     both.map_err(TransactionError::io("sync the folder of", path))?;
                 }
-                self.put_in_place(entry)
+                self.put_in_place(entry).map(|()| None)
             }
             Err(e) => Err(moved(entry, "swap in", e)),
         }
     }
 
-    fn take_away(&self, entry: &Entry) -> Result<(), TransactionError> {
+    /// Moves the old object to its slot, which is returned.
+    fn take_away(&self, entry: &Entry) -> Result<BString, TransactionError> {
         let (stage, old) = (stage_of(&self.stages, entry), entry.old_slot());
         let dir = self.ground.folders.parent(&entry.path).map_err(|e| moved(entry, "remove", e))?;
         let from = (&dir, entry.path.name());
         let taken = self.ground.disk().rename(from, (stage, old.as_ref()), Rename::NoReplace);
         taken.map_err(|e| moved(entry, "remove", e))?;
-        self.captured(entry, old.as_ref())
+        Ok(old)
     }
 
     fn is_taken(&self, entry: &Entry) -> Result<bool, TransactionError> {
@@ -245,26 +264,29 @@ impl<'a, D: Disk + Clone> Prepared<'a, D> {
     fn put_in_place(&self, entry: &Entry) -> Result<(), TransactionError> {
         let (stage, new) = (stage_of(&self.stages, entry), entry.new_slot());
         let dir = self.ground.folders.parent(&entry.path).map_err(|e| moved(entry, "put in place", e))?;
-        self.date(entry, stage, new.as_ref())?;
         let to = (&dir, entry.path.name());
         let put = self.ground.disk().rename((stage, new.as_ref()), to, Rename::NoReplace);
         put.map_err(|e| moved(entry, "put in place", e))
     }
 
-    fn date(&self, entry: &Entry, stage: &D::Dir, slot: &bstr::BStr) -> Result<(), TransactionError> {
-        if self.times == Times::AsStaged {
+    /// Sets the time of what is staged for a path.
+    fn date(&self, entry: &Entry) -> Result<(), TransactionError> {
+        if self.times == Times::AsStaged || !entry.is_staged() {
             return Ok(());
         }
-        let dated = self.ground.disk().set_modified(stage, slot, Modified::Now);
+        let (stage, new) = (stage_of(&self.stages, entry), entry.new_slot());
+        let dated = self.ground.disk().set_modified(stage, new.as_ref(), Modified::Now);
         dated.map_err(|e| moved(entry, "set the time of", e))
     }
 
     /// What came out of the tree must be what the plan saw there; a folder must hold no file any more.
-    fn captured(&self, entry: &Entry, slot: &bstr::BStr) -> Result<(), TransactionError> {
+    fn compare(&self, entry: &Entry, slot: &BString) -> Result<(), TransactionError> {
         let (disk, stage) = (self.ground.disk(), stage_of(&self.stages, entry));
         let look = || -> io::Result<bool> {
+            let slot = slot.as_bstr();
             let as_file = |(hash, stat): (Hash, Stat)| {
-                self.taken.borrow_mut().insert(entry.slot, stat.stamp);
+                let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+                taken.insert(entry.slot, stat.stamp);
                 Node::File { hash, mode: stat.mode, size: stat.size }
             };
             let found = match &entry.before {
@@ -441,6 +463,6 @@ impl<D: Disk + Clone> Committed<'_, D> {
     /// Nothing that fails here takes the batch back; it is told.
     pub fn finish<P: Participant>(self, participant: Option<&mut P>) -> Finished {
         let Prepared { ground, own, stages, journal, taken, .. } = self.prepared;
-        finish(ground, &own, &stages, (&journal, &taken.into_inner()), participant)
+        finish(ground, &own, &stages, (&journal, &taken.into_inner().unwrap_or_else(PoisonError::into_inner)), participant)
     }
 }

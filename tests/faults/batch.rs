@@ -1,7 +1,7 @@
 //! The batches that the fault tests apply: trees before and after, and the entries between them.
 
 use super::tree::{Object, Tree, file, rel};
-use patchmany::plan::Resolved;
+use patchmany::plan::{Metadata, Resolved};
 use std::sync::Arc;
 
 /// A tree before and after, with what leads from one to the other.
@@ -35,7 +35,7 @@ fn batch(old: Tree, new: Tree, moves: &[(&str, &str)]) -> Batch {
             seen: None,
             old: bytes(before),
             new: bytes(after),
-            metadata_from: moved.or_else(|| both.then(|| rel(path))),
+            metadata: moved.or_else(|| both.then(|| rel(path))).map_or(Metadata::New, Metadata::Of),
         });
     }
     Batch { old, new, entries }

@@ -4,7 +4,7 @@ use crate::support::{Edit, TestRepo};
 use patchmany::disk::Node;
 use patchmany::edit::{Hash, RelPath};
 use patchmany::git::{GitError, Recorded, StashOptions, StashRecorder, remove_own_stash_lock};
-use patchmany::plan::{Resolved, Sink};
+use patchmany::plan::{Metadata, Resolved, Sink};
 use std::sync::Arc;
 
 fn resolved(edit: &Edit) -> Resolved {
@@ -19,7 +19,7 @@ fn resolved(edit: &Edit) -> Resolved {
         }
     };
     let path = RelPath::new(edit.path()).unwrap();
-    Resolved { path, before: Node::Absent, after, seen: None, old: None, new, metadata_from: None }
+    Resolved { path, before: Node::Absent, after, seen: None, old: None, new, metadata: Metadata::New }
 }
 
 fn begin(repo: &TestRepo, message: Option<&str>) -> Result<StashRecorder, GitError> {

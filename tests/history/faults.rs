@@ -5,7 +5,7 @@ use patchmany::disk::{
 };
 use patchmany::edit::{Hash, RelPath};
 use patchmany::history::{About, Command, Log, Reversal, Undone, Wanted};
-use patchmany::plan::{Resolved, Sink};
+use patchmany::plan::{Metadata, Resolved, Sink};
 use patchmany::transaction::{
     Decide, Durability, Ground, Landed, Participant, ParticipantError, Staging, Stop, Store, Unrecorded,
     recover,
@@ -48,7 +48,7 @@ fn entry(at: &str, old: Option<&str>, new: Option<&str>) -> Resolved {
         seen: None,
         old: old.map(|text| text.as_bytes().into()),
         new: new.map(|text| text.as_bytes().into()),
-        metadata_from: old.map(|_| path(at)),
+        metadata: old.map_or(Metadata::New, |_| Metadata::Of(path(at))),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use patchmany::disk::{Disk, Folders, Node, OsDisk};
 use patchmany::edit::{Hash, RelPath};
-use patchmany::plan::{Resolved, Sink};
+use patchmany::plan::{Metadata, Resolved, Sink};
 use patchmany::transaction::{Durability, Ground, Staging, Stop, Store};
 use std::path::Path;
 
@@ -18,7 +18,7 @@ pub(crate) fn resolved((path, old, new): (&str, &str, &str)) -> Resolved {
         seen: None,
         old: None,
         new: Some(new.as_bytes().into()),
-        metadata_from: Some(path),
+        metadata: Metadata::Of(path),
     }
 }
 

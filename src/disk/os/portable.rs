@@ -1,6 +1,6 @@
 //! Files by plain paths: what every system has, at the price of races that open folders would exclude.
 
-use super::super::{Access, Disk, Kind, Modified, Rename, Stamp, Stat};
+use super::super::{Access, Disk, Kind, Modified, Owner, Rename, Stamp, Stat};
 use crate::edit::RelPath;
 use bstr::{BStr, BString, ByteSlice, ByteVec};
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -189,8 +189,8 @@ fn facts(found: &Metadata) -> Stat {
         mode: mode_of(found),
         size: found.len(),
         links: 1,
-        owner: 0,
-        group: 0,
+        owner: Owner { user: 0, group: 0 },
+        bare: false,
         stamp: Stamp { file: (0, 0), size: found.len(), modified, changed: 0 },
         mount: 0,
     }

@@ -1,6 +1,6 @@
 //! Files by `*at` calls on open folders: no link on the way is followed, nothing leads out of the folder.
 
-use super::super::{Access, Disk, Kind, Modified, Rename, Stamp, Stat, kept_mode};
+use super::super::{Access, Disk, Kind, Like, Made, Modified, Owner, Rename, Stamp, Stat, kept_mode};
 use super::xattr;
 use crate::edit::{Hash, RelPath};
 use bstr::{BStr, BString, ByteSlice};
@@ -17,6 +17,9 @@ use std::sync::Arc;
 /// The disk of a Unix system.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct OsDisk;
+
+/// A file up to this size (bytes) is hashed in one piece.
+const SMALL: u64 = 256 * 1024;
 
 const DIR: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
@@ -52,23 +55,28 @@ impl Disk for OsDisk {
     }
 
     fn read(&self, dir: &Self::Dir, name: &BStr) -> io::Result<(Vec<u8>, Stat)> {
+        let (file, stat) = open_known(dir, name)?;
         let mut bytes = Vec::new();
-        let stat = self.read_into(dir, name, &mut bytes)?;
-        Ok((bytes, stat))
+        read_all(&file, stat.size, &mut bytes)?;
+        Ok((bytes, Stat { bare: xattr::has_none(&file), ..stat }))
     }
 
     fn read_into(&self, dir: &Self::Dir, name: &BStr, bytes: &mut Vec<u8>) -> io::Result<Stat> {
         let (file, stat) = open_known(dir, name)?;
         bytes.clear();
-        bytes.reserve_exact(usize::try_from(stat.size).unwrap_or(0));
-        // Not as a file: that would ask for size and position once more.
-        file.take(u64::MAX).read_to_end(bytes)?;
+        read_all(&file, stat.size, bytes)?;
         Ok(stat)
     }
 
     fn hash(&self, dir: &Self::Dir, name: &BStr) -> io::Result<(Hash, Stat)> {
         let (file, stat) = open_known(dir, name)?;
-        let (hash, size) = Hash::of_reader(file)?;
+        let (hash, size) = if stat.size <= SMALL {
+            let mut bytes = Vec::new();
+            read_all(&file, stat.size, &mut bytes)?;
+            (Hash::of(&bytes), bytes.len() as u64)
+        } else {
+            Hash::of_reader(file)?
+        };
         Ok((hash, Stat { size, ..stat }))
     }
 
@@ -122,23 +130,28 @@ impl Disk for OsDisk {
         bytes: &[u8],
         mode: u32,
         home: &Self::Dir,
-    ) -> io::Result<()> {
-        if hands_down(home)? && create_unnamed(home, bytes, mode, (dir, name))? == Made::Yes {
-            return Ok(());
+    ) -> io::Result<Made> {
+        let unnamed = if hands_down(home)? { create_unnamed(home, bytes, mode, (dir, name))? } else { None };
+        match unnamed {
+            Some(made) => Ok(made),
+            None => made(&create_file(dir, name, bytes, mode)?),
         }
-        self.create(dir, name, bytes, mode)
     }
 
     fn create_like(
         &self,
         (dir, name): (&Self::Dir, &BStr),
         bytes: &[u8],
-        like: (&Self::Dir, &BStr),
+        like: Like<'_, Self::Dir>,
         mode: u32,
-    ) -> io::Result<()> {
-        let source = open_file(like.0, like.1, OFlags::RDONLY | OFlags::NONBLOCK)?;
-        // Nobody else may read it before it has its own permissions.
-        take_over(&source, &create_file(dir, name, bytes, 0o600)?, Some(mode))
+    ) -> io::Result<Made> {
+        match like {
+            Like::Owner(owner) => give(owner, &create_file(dir, name, bytes, mode)?, mode),
+            Like::File(folder, source) => {
+                let source = open_file(folder, source, OFlags::RDONLY | OFlags::NONBLOCK)?;
+                take_over(&source, &create_file(dir, name, bytes, 0o600)?, Some(mode))
+            }
+        }
     }
 
     fn overwrite_synced(&self, dir: &Self::Dir, name: &BStr, offset: u64, bytes: &[u8]) -> io::Result<()> {
@@ -188,7 +201,7 @@ impl Disk for OsDisk {
 
     fn copy_metadata(&self, from: (&Self::Dir, &BStr), to: (&Self::Dir, &BStr)) -> io::Result<()> {
         let source = open_file(from.0, from.1, OFlags::RDONLY | OFlags::NONBLOCK)?;
-        take_over(&source, &open_file(to.0, to.1, OFlags::RDONLY | OFlags::NONBLOCK)?, None)
+        take_over(&source, &open_file(to.0, to.1, OFlags::RDONLY | OFlags::NONBLOCK)?, None).map(drop)
     }
 
     fn set_mode(&self, dir: &Self::Dir, name: &BStr, mode: u32) -> io::Result<()> {
@@ -331,6 +344,20 @@ fn regular(stat: Stat) -> io::Result<Stat> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"))
 }
 
+/// Puts the bytes of an open regular file of about `size` bytes behind `bytes`.
+fn read_all(file: &File, size: u64, bytes: &mut Vec<u8>) -> io::Result<()> {
+    let end = bytes.len() + usize::try_from(size).map_err(io::Error::other)?;
+    // Room for one more: where it stays free the end has been seen, and need not be asked for.
+    bytes.reserve_exact(end + 1 - bytes.len());
+    loop {
+        let got = retry_on_intr(|| rustix::io::read(file, rustix::buffer::spare_capacity(bytes)))?;
+        if got == 0 || bytes.len() == end {
+            return Ok(());
+        }
+        bytes.reserve(1);
+    }
+}
+
 fn create_file(dir: &OwnedFd, name: &BStr, bytes: &[u8], mode: u32) -> io::Result<File> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let fd = retry_on_intr(|| rustix::fs::openat(dir, name.as_bytes(), flags, permissions(mode)))?;
@@ -356,56 +383,68 @@ fn hands_down(dir: &OwnedFd) -> io::Result<bool> {
     Ok(bits(&rustix::fs::fstat(dir)?) & 0o2000 != 0 || xattr::has_default_list(dir))
 }
 
-/// Whether a file was made.
-#[cfg(target_os = "linux")]
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Made {
-    Yes,
-    /// The system has no such way.
-    No,
-}
-
 /// Makes a file without a name in `home`, where the kernel gives it what it gives to all new files there, and then a
-/// name in another folder of the mount. Until then nothing of it is left if the process dies.
+/// name in another folder of the mount. Until then nothing of it is left if the process dies. `None` where the system has
+/// no such way.
 #[cfg(target_os = "linux")]
 fn create_unnamed(
     home: &OwnedFd,
     bytes: &[u8],
     mode: u32,
     (dir, name): (&OwnedFd, &BStr),
-) -> io::Result<Made> {
+) -> io::Result<Option<Made>> {
     use std::os::fd::AsRawFd;
     let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
     let mut file = match retry_on_intr(|| rustix::fs::openat(home, c".", flags, permissions(mode))) {
         Ok(fd) => File::from(fd),
-        Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOENT) => return Ok(Made::No),
+        Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOENT) => return Ok(None),
         Err(e) => return Err(e.into()),
     };
     file.write_all(bytes)?;
     let own = format!("/proc/self/fd/{}", file.as_raw_fd());
     let follow = AtFlags::SYMLINK_FOLLOW;
     match rustix::fs::linkat(rustix::fs::CWD, own, dir, name.as_bytes(), follow) {
-        Ok(()) => Ok(Made::Yes),
+        Ok(()) => made(&file).map(Some),
         // No /proc, or a project quota or encryption between the two folders.
-        Err(Errno::NOENT | Errno::XDEV | Errno::OPNOTSUPP | Errno::PERM) => Ok(Made::No),
+        Err(Errno::NOENT | Errno::XDEV | Errno::OPNOTSUPP | Errno::PERM) => Ok(None),
         Err(e) => Err(e.into()),
     }
 }
 
 /// Owner, access lists and attributes of one open file for another, and `mode`, or else the one it has.
-fn take_over(source: &File, copy: &File, mode: Option<u32>) -> io::Result<()> {
+fn take_over(source: &File, copy: &File, mode: Option<u32>) -> io::Result<Made> {
     let (old, new) = (rustix::fs::fstat(source)?, rustix::fs::fstat(copy)?);
-    if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid) {
-        let (owner, group) = (rustix::fs::Uid::from_raw(old.st_uid), rustix::fs::Gid::from_raw(old.st_gid));
-        rustix::fs::fchown(copy, Some(owner), Some(group))?;
-    }
+    own(Owner { user: old.st_uid, group: old.st_gid }, copy, &new)?;
     xattr::copy(source, copy)?;
     // Last: changing owner or access list changes the bits.
     let mode = mode.unwrap_or_else(|| kept_mode(bits(&old)));
-    if mode != bits(&new) & 0o7777 || xattr::has_access_list(copy) {
-        rustix::fs::fchmod(copy, permissions(mode))?;
+    rustix::fs::fchmod(copy, permissions(mode))?;
+    Ok(Made { inode: new.st_ino, mode })
+}
+
+/// Gives a file without attributes its owner and mode.
+fn give(owner: Owner, file: &File, mode: u32) -> io::Result<Made> {
+    let new = rustix::fs::fstat(file)?;
+    let changed = own(owner, file, &new)?;
+    if changed || mode != bits(&new) & 0o7777 {
+        rustix::fs::fchmod(file, permissions(mode))?;
     }
-    Ok(())
+    Ok(Made { inode: new.st_ino, mode })
+}
+
+/// Gives a file its owner; whether it had another one.
+fn own(owner: Owner, file: &File, now: &rustix::fs::Stat) -> io::Result<bool> {
+    if (owner.user, owner.group) == (now.st_uid, now.st_gid) {
+        return Ok(false);
+    }
+    let (user, group) = (rustix::fs::Uid::from_raw(owner.user), rustix::fs::Gid::from_raw(owner.group));
+    rustix::fs::fchown(file, Some(user), Some(group))?;
+    Ok(true)
+}
+
+fn made(file: &File) -> io::Result<Made> {
+    let stat = rustix::fs::fstat(file)?;
+    Ok(Made { inode: stat.st_ino, mode: bits(&stat) & 0o7777 })
 }
 
 fn open_file(dir: &OwnedFd, name: &BStr, flags: OFlags) -> io::Result<File> {
@@ -435,8 +474,8 @@ fn stat_at(dir: impl std::os::fd::AsFd, name: &[u8], flags: AtFlags) -> rustix::
         mode: u32::from(s.stx_mode) & 0o7777,
         size: s.stx_size,
         links: s.stx_nlink.into(),
-        owner: s.stx_uid,
-        group: s.stx_gid,
+        owner: Owner { user: s.stx_uid, group: s.stx_gid },
+        bare: false,
         stamp: Stamp {
             file: (device, s.stx_ino),
             size: s.stx_size,
@@ -457,8 +496,8 @@ fn stat_at(dir: impl std::os::fd::AsFd, name: &[u8], flags: AtFlags) -> rustix::
         mode: s.st_mode as u32 & 0o7777,
         size: s.st_size as u64,
         links: s.st_nlink as u64,
-        owner: s.st_uid,
-        group: s.st_gid,
+        owner: Owner { user: s.st_uid, group: s.st_gid },
+        bare: false,
         stamp: Stamp {
             file: (s.st_dev as u64, s.st_ino as u64),
             size: s.st_size as u64,

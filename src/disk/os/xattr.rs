@@ -12,7 +12,6 @@ mod imp {
 
     #[cfg(target_os = "linux")]
     const DEFAULT_LIST: &[u8] = b"system.posix_acl_default";
-    const ACCESS_LIST: &[u8] = b"system.posix_acl_access";
     /// Capabilities belong to the bytes they were granted to: a write drops them, and so does a replacement.
     const DROPPED: &[u8] = b"security.capability";
 
@@ -63,8 +62,8 @@ mod imp {
         rustix::fs::fgetxattr_query(folder, DEFAULT_LIST).is_ok()
     }
 
-    pub(super) fn has_access_list<Fd: AsFd>(file: &Fd) -> bool {
-        rustix::fs::fgetxattr_query(file, ACCESS_LIST).is_ok()
+    pub(super) fn has_none<Fd: AsFd>(file: &Fd) -> bool {
+        matches!(rustix::fs::flistxattr_query(file), Ok(0) | Err(Errno::NOTSUP | Errno::NOSYS))
     }
 }
 
@@ -77,8 +76,8 @@ mod imp {
         Ok(())
     }
 
-    pub(super) fn has_access_list<Fd: AsFd>(_file: &Fd) -> bool {
-        false
+    pub(super) fn has_none<Fd: AsFd>(_file: &Fd) -> bool {
+        true
     }
 }
 
@@ -87,9 +86,9 @@ pub(super) fn copy<Fd: AsFd>(from: &Fd, to: &Fd) -> io::Result<()> {
     imp::copy(from, to)
 }
 
-/// Whether the file has an access list beyond its permission bits.
-pub(super) fn has_access_list<Fd: AsFd>(file: &Fd) -> bool {
-    imp::has_access_list(file)
+/// Whether the file is known to have no attribute, and so no access list beyond its permission bits.
+pub(super) fn has_none<Fd: AsFd>(file: &Fd) -> bool {
+    imp::has_none(file)
 }
 
 /// Lets files in the folder inherit no access list.

@@ -1,6 +1,6 @@
 //! The state of a simulated disk: inodes and the names that lead to them.
 
-use crate::disk::{Kind, Stamp, Stat};
+use crate::disk::{Kind, Owner, Stamp, Stat};
 use bstr::{BStr, BString, ByteSlice};
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
@@ -136,8 +136,8 @@ impl Image {
             mode: inode.mode,
             size,
             links: inode.links,
-            owner: 0,
-            group: 0,
+            owner: Owner { user: 0, group: 0 },
+            bare: false,
             stamp: Stamp { file: (1, ino as u64 + 1), size, modified, changed },
             mount: inode.mount,
         }
