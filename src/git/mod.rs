@@ -25,6 +25,7 @@ mod rules;
 mod stash;
 mod status;
 mod stored;
+mod unchanged;
 
 pub use clean::Attributes;
 pub use commit::{CommitOptions, CommitRecorder, Hooks};

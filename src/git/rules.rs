@@ -1,13 +1,16 @@
 //! What git says of paths to the planner: declared binary, or part of git's own machinery.
 
 use super::head::Head;
+use super::unchanged::Unchanged;
 use super::{GitError, Repo, StatusReader, Tracking};
+use crate::disk::Stamp;
 use crate::edit::RelPath;
 use crate::plan::PathRules;
 use bstr::ByteSlice;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Attributes and protected folders of a work tree.
 pub struct GitRules {
@@ -23,6 +26,11 @@ pub struct GitRules {
     readers: Mutex<Vec<StatusReader>>,
     /// The tree of the base; none where there is no commit yet.
     base: Option<gix::ObjectId>,
+    /// Read once as many bytes have been hashed as it has.
+    unchanged: OnceLock<Option<Unchanged>>,
+    index_size: OnceLock<u64>,
+    /// Bytes hashed to compare files with the base.
+    hashed: AtomicU64,
     /// Handles that are not in use.
     idle: Mutex<Vec<gix::Repository>>,
 }
@@ -56,6 +64,9 @@ impl GitRules {
         };
         Ok(Self {
             base,
+            unchanged: OnceLock::new(),
+            index_size: OnceLock::new(),
+            hashed: AtomicU64::new(0),
             idle: Mutex::default(),
             repo: repo.clone(),
             root: root.clone(),
@@ -77,6 +88,16 @@ impl GitRules {
         let blob = local.find_blob(entry.object_id()).ok()?.take_data();
         // Git may keep other line endings than the work tree has.
         (blob.replace("\r\n", "\n") != present.replace("\r\n", "\n")).then_some(blob)
+    }
+
+    /// Whether the index says that the file is as in the base. Asked only where that costs less than hashing.
+    fn is_unchanged(&self, local: &gix::Repository, path: &RelPath, seen: &Stamp) -> bool {
+        let hashed = self.hashed.fetch_add(seen.size, Ordering::Relaxed) + seen.size;
+        if hashed < *self.index_size.get_or_init(|| Unchanged::cost(local)) {
+            return false;
+        }
+        let read = || self.base.and_then(|base| Unchanged::read(local, base));
+        self.unchanged.get_or_init(read).as_ref().is_some_and(|index| index.is_as_base(path, seen))
     }
 
     /// Whether any attributes file on the way to `path` can make it binary: a cheap question that spares most runs the
@@ -130,11 +151,13 @@ impl PathRules for GitRules {
         filter.flatten().is_some_and(|name| name == "lfs")
     }
 
-    fn base(&self, path: &RelPath, present: &[u8]) -> Option<Vec<u8>> {
+    fn base(&self, path: &RelPath, present: &[u8], seen: Option<&Stamp>) -> Option<Vec<u8>> {
         self.base?;
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let local = idle.unwrap_or_else(|| self.repo.local());
-        let blob = self.base_blob(&local, &self.in_work_tree(path), present);
+        let path = self.in_work_tree(path);
+        let unchanged = seen.is_some_and(|seen| self.is_unchanged(&local, &path, seen));
+        let blob = if unchanged { None } else { self.base_blob(&local, &path, present) };
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(local);
         blob
     }

@@ -27,7 +27,7 @@ pub(super) fn check(source: &dyn Source, slots: &[Slot], entries: &[&Entry<'_>])
     let mut refusals = Vec::new();
     for slot in slots {
         let (Some(steps), Some(disk)) = (steps.get(&slot.path), &slot.old) else { continue };
-        if let Some(base) = source.base(&slot.path, disk).filter(|_| !steps.is_empty()) {
+        if let Some(base) = source.base(&slot.path, disk, slot.seen.as_ref()).filter(|_| !steps.is_empty()) {
             let found = vanished(disk, &base, steps).into_iter();
             refusals.extend(found.map(|refusal| refusal.on(slot.path.as_bstr())));
         }

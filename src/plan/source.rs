@@ -2,7 +2,7 @@
 
 use super::Refusal;
 use super::versions::{NoVersions, Versions};
-use crate::disk::Stat;
+use crate::disk::{Stamp, Stat};
 use crate::edit::{BatchPath, RelPath};
 use bstr::BString;
 use std::io;
@@ -47,8 +47,8 @@ pub trait Source: Sync {
     }
 
     /// The text of `path` in the base, the version that the author of a batch may have seen, where it differs from
-    /// the `present` bytes.
-    fn base(&self, _path: &RelPath, _present: &[u8]) -> Option<Vec<u8>> {
+    /// the `present` bytes, which were read as `seen`.
+    fn base(&self, _path: &RelPath, _present: &[u8], _seen: Option<&Stamp>) -> Option<Vec<u8>> {
         None
     }
 }

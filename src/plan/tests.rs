@@ -122,7 +122,7 @@ impl Source for Memory {
     }
 
     /// What stands beside it with the ending `.base`.
-    fn base(&self, path: &RelPath, present: &[u8]) -> Option<Vec<u8>> {
+    fn base(&self, path: &RelPath, present: &[u8], _seen: Option<&Stamp>) -> Option<Vec<u8>> {
         match self.0.get(&RelPath::new(format!("{path}.base")).ok()?)? {
             Object::File(bytes, _) => Some(bytes.clone()).filter(|bytes| bytes != present),
             Object::Link(_) => None,

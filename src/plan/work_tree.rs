@@ -3,7 +3,7 @@
 use super::protect::is_git_name;
 use super::versions::{NoVersions, Versions};
 use super::{LastLink, Refusal, Source, Target};
-use crate::disk::{Disk, Folders, Kind, Stat};
+use crate::disk::{Disk, Folders, Kind, Stamp, Stat};
 use crate::edit::{BatchPath, Code, PathBase, RelPath};
 use bstr::{BStr, BString, ByteSlice};
 use std::collections::HashMap;
@@ -26,8 +26,8 @@ pub trait PathRules: Sync {
     fn is_in_lfs(&self, _path: &RelPath) -> bool {
         false
     }
-    /// The text of `path` in the base, where it differs from the `present` bytes.
-    fn base(&self, _path: &RelPath, _present: &[u8]) -> Option<Vec<u8>> {
+    /// The text of `path` in the base, where it differs from the `present` bytes, which were read as `seen`.
+    fn base(&self, _path: &RelPath, _present: &[u8], _seen: Option<&Stamp>) -> Option<Vec<u8>> {
         None
     }
     /// Whether the path must not be touched, for example git's hooks inside the tree; in words, why.
@@ -308,8 +308,8 @@ impl<D: Disk> Source for WorkTree<'_, D> {
         self.rules.is_in_lfs(path)
     }
 
-    fn base(&self, path: &RelPath, present: &[u8]) -> Option<Vec<u8>> {
-        let base = self.rules.base(path, present)?;
+    fn base(&self, path: &RelPath, present: &[u8], seen: Option<&Stamp>) -> Option<Vec<u8>> {
+        let base = self.rules.base(path, present, seen)?;
         (!self.versions.was_seen(path, present)).then_some(base)
     }
 
