@@ -14,6 +14,9 @@ use std::ops::Range;
 
 /// Places each of `hunks`, all of them numbered.
 pub(super) fn locate(doc: &Document<'_>, hunks: &[&Hunk]) -> Vec<Result<Located, Refusal>> {
+    if hunks.is_empty() {
+        return Vec::new();
+    }
     let lines = Lines::new(doc.body, Breaks::Lf);
     let mut found: Vec<Result<Edit<'_>, Refusal>> = hunks.iter().map(|hunk| edit(&lines, hunk)).collect();
     let mut edits: Vec<(usize, Edit<'_>)> =

@@ -100,8 +100,11 @@ fn whole_lines(
 /// # Errors
 /// `ambiguous` where the text is whole lines that say little and stand there once by luck.
 fn check_luck(doc: &Document<'_>, place: &Place<'_>, (old, new): (&str, &str)) -> Result<(), Refusal> {
+    if !is_whole_lines(place, old) || word_characters(&[old]) >= FEW {
+        return Ok(());
+    }
     let block = Block::of_texts(old, new);
-    if block.ending == Ending::Joined || !is_whole_lines(place, old) || word_characters(&block.old) >= FEW {
+    if block.ending == Ending::Joined {
         return Ok(());
     }
     let none: Starts = Vec::new().into();

@@ -190,20 +190,42 @@ impl<'a, D: Disk + Clone> Prepared<'a, D> {
 
     fn swap_by(&self, method: Method, stop: &Stop) -> Result<(), TransactionError> {
         let entries: Vec<&Entry> = self.journal.entries.iter().filter(|e| e.method() == method).collect();
+        let mut taken = Vec::new();
         for chunk in entries.chunks(CHUNK) {
-            let mut taken = Vec::with_capacity(chunk.len());
-            for &entry in chunk {
-                asked_to_stop(stop)?;
-                let slot = match method {
-                    Method::Replace | Method::ReplaceFolder => self.replace(entry)?,
-                    Method::Delete => Some(self.take_away(entry)?),
-                    Method::Create => self.put_in_place(entry).map(|()| None)?,
-                };
-                taken.extend(slot.map(|slot| (entry, slot)));
-            }
-            each(&taken, |(entry, slot)| self.compare(entry, slot))?;
+            let swap = || self.swap_chunk(chunk, method, stop);
+            // What came out of the tree is compared while the next ones are swapped.
+            let (compared, next) = match taken.is_empty() {
+                true => (Ok(()), swap()),
+                false => rayon::join(|| self.compare_all(&taken), swap),
+            };
+            compared?;
+            taken = next?;
         }
-        Ok(())
+        self.compare_all(&taken)
+    }
+
+    /// Swaps some entries. Those whose old objects are still to be compared, with their slots.
+    fn swap_chunk<'e>(
+        &self,
+        chunk: &[&'e Entry],
+        method: Method,
+        stop: &Stop,
+    ) -> Result<Vec<(&'e Entry, BString)>, TransactionError> {
+        let mut taken = Vec::with_capacity(chunk.len());
+        for &entry in chunk {
+            asked_to_stop(stop)?;
+            let slot = match method {
+                Method::Replace | Method::ReplaceFolder => self.replace(entry)?,
+                Method::Delete => Some(self.take_away(entry)?),
+                Method::Create => self.put_in_place(entry).map(|()| None)?,
+            };
+            taken.extend(slot.map(|slot| (entry, slot)));
+        }
+        Ok(taken)
+    }
+
+    fn compare_all(&self, taken: &[(&Entry, BString)]) -> Result<(), TransactionError> {
+        each(taken, |(entry, slot)| self.compare(entry, slot)).map(drop)
     }
 
     fn make_folders(&self) -> Result<(), TransactionError> {
