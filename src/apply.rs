@@ -326,7 +326,7 @@ impl<'a> Run<'a> {
         report: &mut Report,
     ) -> Result<Plan, Error> {
         let durability = self.options.durability.map_or_else(|| Durability::fitting(ground), Ok)?;
-        let staging = Staging::begin(ground, durability)?.waiting_in(room);
+        let mut staging = Staging::begin(ground, durability)?.waiting_in(room);
         let id = staging.id().clone();
         let Some(plan) = self.plan(batch, &Counted { sink: &staging, progress })? else {
             return Err(staging.into_failure().into());

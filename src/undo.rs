@@ -144,7 +144,7 @@ impl Undoing<'_> {
     fn run_from(&self, room: Room, wanted: &Wanted, stop: &Stop, report: &mut Report) -> Result<(), Error> {
         let reversal = Reversal::new(self.ground.folders, self.past, wanted)?;
         let durability = self.options.durability.map_or_else(|| Durability::fitting(self.ground), Ok)?;
-        let staging = Staging::reversing(self.ground, durability, reversal.operation())?.waiting_in(room);
+        let mut staging = Staging::reversing(self.ground, durability, reversal.operation())?.waiting_in(room);
         let id = staging.id().clone();
         let mut plan = Plan::default();
         for file in reversal.files() {

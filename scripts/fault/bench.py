@@ -202,7 +202,7 @@ class Bench:
     def strays(self, copy):
         state = copy / "work/.git/patchmany"
         left = [name for name in (os.listdir(state) if state.is_dir() else []) if name not in ("lock", "undo")]
-        return left + (["index.lock"] if (copy / "work/.git/index.lock").exists() else [])
+        return left + (["index.lock"] if os.path.lexists(copy / "work/.git/index.lock") else [])
 
     def settle(self, copy, emptied=False):
         """Recovers; returns the side, and what is wrong."""

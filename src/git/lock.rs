@@ -1,10 +1,12 @@
 //! `index.lock`, taken so that recovery can tell ours from everybody else's, and the index published under it.
 //!
-//! The lock's content names the operation. It appears in one step with its content (a hard link), so that no crash
-//! leaves an empty one; the content is synced first, so that no power loss does. A foreign lock is waited for and never
-//! removed. Dropping the lock publishes nothing.
+//! The lock names the operation: as the target of a symbolic link that leads nowhere, which is there as a whole or not at
+//! all, also after power loss, without a sync. Where there are no such links it is a file that appears in one step with
+//! its content (a hard link), which is synced first. A foreign lock is waited for and never removed. Dropping the lock
+//! publishes nothing.
 
 use super::{GitError, Repo};
+use bstr::ByteVec;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -60,6 +62,9 @@ impl IndexLock {
         if is_ours(&self.lock, &self.content) {
             return Ok(true);
         }
+        if let Some(taken) = link(&self.lock, &self.content)? {
+            return Ok(taken);
+        }
         write_synced(fs_err::File::create(&self.draft)?, &self.content)?;
         let taken = appear(&self.draft, &self.lock, &self.content);
         let _ = std::fs::remove_file(&self.draft);
@@ -99,7 +104,7 @@ pub fn guard_index(repo: &Repo, operation_id: &str) -> Option<IndexGuard> {
 /// end and giving up the lock leaves nothing else.
 pub fn lock_owner(repo: &Repo) -> Option<String> {
     let index = gix::lock::acquire::resolve_symlink(&repo.local().index_path());
-    let text = std::fs::read_to_string(lock_path(&index)).ok()?;
+    let text = String::from_utf8(text_of(&lock_path(&index))?).ok()?;
     let id = text.strip_prefix("patchmany ")?.strip_suffix('\n')?;
     check_operation(id).ok().map(|()| id.to_owned())
 }
@@ -170,7 +175,35 @@ pub(crate) fn lock_path(path: &Path) -> PathBuf {
 
 /// Whether the lock holds exactly `content`.
 pub(crate) fn is_ours(lock: &Path, content: &str) -> bool {
-    std::fs::read(lock).is_ok_and(|found| found == content.as_bytes())
+    text_of(lock).is_some_and(|found| found == content.as_bytes())
+}
+
+/// What a lock says, with a newline: the target of a link, or the content of a file.
+fn text_of(lock: &Path) -> Option<Vec<u8>> {
+    match std::fs::read_link(lock) {
+        Ok(target) => {
+            let mut text = <Vec<u8>>::from_path_buf(target).ok()?;
+            text.push(b'\n');
+            Some(text)
+        }
+        Err(_) => std::fs::read(lock).ok(),
+    }
+}
+
+/// Makes `lock` a link to its content, which is the name of no file; `false` when it exists, `None` where no such link
+/// can be made.
+fn link(lock: &Path, content: &str) -> Result<Option<bool>, GitError> {
+    #[cfg(unix)]
+    match std::os::unix::fs::symlink(content.trim_end(), lock) {
+        Ok(()) => Ok(Some(true)),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(Some(false)),
+        Err(_) => Ok(None),
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = (lock, content);
+        Ok(None)
+    }
 }
 
 /// Refuses an id that could leave our folder when it becomes part of a file name.
@@ -230,7 +263,7 @@ fn write_synced(mut file: fs_err::File, content: &str) -> Result<(), GitError> {
 }
 
 fn holder(lock: &Path) -> String {
-    let text = std::fs::read(lock).unwrap_or_default();
+    let text = text_of(lock).unwrap_or_default();
     match text.strip_prefix(b"patchmany ").and_then(|id| std::str::from_utf8(id).ok()) {
         Some(id) => format!("the patchmany operation {} holds it", id.trim_end()),
         None => "git holds it".to_owned(),

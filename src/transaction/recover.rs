@@ -18,7 +18,7 @@ use super::finish::finish;
 use super::ground::{Ground, Stage, clear_own, clear_tree_stages, open_stage, stage_of};
 use super::journal::{Journal, Verdict};
 use super::participant::{Landed, Participant, ParticipantError, Unrecorded};
-use super::stage::{JOURNAL, throw_away};
+use super::stage::{JOURNAL, SEALED, throw_away};
 use super::store::Store;
 use super::swap::{Prepared, Taken};
 use super::sync::{Durability, after_undo};
@@ -139,6 +139,7 @@ pub fn pending<D: Disk + Clone>(ground: Ground<'_, D>) -> Result<Vec<Pending>, T
         let own = open_own(ground, &id)?;
         let bytes = read_journal(ground, &own).map_err(TransactionError::io("read the journal of", &id))?;
         let read = bytes.map(|bytes| Journal::decode(&bytes));
+        let began = has_begun(ground, &own).map_err(TransactionError::io("look at the journal of", &id))?;
         let since = match &read {
             Some(Ok((journal, _))) => OperationId::time_of(journal.created),
             _ => id.time(),
@@ -152,6 +153,7 @@ pub fn pending<D: Disk + Clone>(ground: Ground<'_, D>) -> Result<Vec<Pending>, T
                 let found = found.map_err(TransactionError::io("look at the paths of", &id))?;
                 (RecoveryOutcome::RolledBack, found)
             }
+            Some(Err(_)) if !began => (RecoveryOutcome::Discarded, Vec::new()),
             Some(Err(_)) => (RecoveryOutcome::RolledBack, Vec::new()),
         };
         Ok(Pending { id, since, outcome, doubts })
@@ -164,6 +166,11 @@ fn open_own<D: Disk + Clone>(ground: Ground<'_, D>, id: &OperationId) -> Result<
         .store
         .folder(Store::<D>::running_name(id).as_ref())
         .map_err(TransactionError::io("open the folder of the interrupted operation", id))
+}
+
+/// Whether the swap may have begun, if the journal does not tell.
+fn has_begun<D: Disk + Clone>(ground: Ground<'_, D>, own: &D::Dir) -> io::Result<bool> {
+    Ok(ground.disk().stat(own, SEALED.into())?.is_some())
 }
 
 fn read_journal<D: Disk + Clone>(ground: Ground<'_, D>, own: &D::Dir) -> io::Result<Option<Vec<u8>>> {
@@ -182,14 +189,21 @@ fn recover_one<D: Disk + Clone, P: Participant>(
 ) -> Result<Recovered, TransactionError> {
     let own = open_own(ground, &id)?;
     let bytes = read_journal(ground, &own).map_err(TransactionError::io("read the journal of", &id))?;
-    let Some(bytes) = bytes else {
-        discard(ground, &id, &own).map_err(TransactionError::io("remove the staged files of", &id))?;
-        give_up(participant, &id);
-        return Ok(Recovered { id, outcome: RecoveryOutcome::Discarded, kept: Vec::new(), unrecorded: None });
-    };
-    let (journal, verdict) = match Journal::decode(&bytes) {
-        Ok(read) => read,
-        Err(why) => return Err(quarantine(ground, id, &why.to_string())),
+    let read = bytes.as_deref().map(Journal::decode);
+    let began = has_begun(ground, &own).map_err(TransactionError::io("look at the journal of", &id))?;
+    let (bytes, journal, verdict) = match (bytes, read) {
+        (Some(bytes), Some(Ok((journal, verdict)))) => (bytes, journal, verdict),
+        (Some(_), Some(Err(why))) if began => return Err(quarantine(ground, id, &why.to_string())),
+        _ => {
+            discard(ground, &id, &own).map_err(TransactionError::io("remove the staged files of", &id))?;
+            give_up(participant, &id);
+            return Ok(Recovered {
+                id,
+                outcome: RecoveryOutcome::Discarded,
+                kept: Vec::new(),
+                unrecorded: None,
+            });
+        }
     };
     if journal.id != id || !is_allowed(&journal) {
         return Err(quarantine(ground, id, "it does not belong here"));

@@ -17,8 +17,8 @@ use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// The name of the journal while it is written; it appears as [`JOURNAL`] only when it is whole.
-pub(super) const JOURNAL_DRAFT: &str = "journal.tmp";
+/// The name of an empty file: the swap may have begun. Without it a journal that is not whole means that it has not.
+pub(super) const SEALED: &str = "sealed";
 /// The name of the journal in a transaction's folder.
 pub(super) const JOURNAL: &str = "journal";
 /// The name of the file with what the journal does not say.
@@ -35,6 +35,8 @@ pub struct Staging<'a, D: Disk + Clone> {
     slots: AtomicU32,
     failure: Mutex<Option<TransactionError>>,
     durability: Durability,
+    /// Files of our own that are to be as safe as what is staged.
+    papers: Vec<&'static str>,
     /// The operation that is taken back.
     reverses: Option<&'a Operation<D>>,
 }
@@ -62,6 +64,7 @@ impl<'a, D: Disk + Clone> Staging<'a, D> {
             slots: AtomicU32::new(0),
             failure: Mutex::default(),
             durability,
+            papers: Vec::new(),
             reverses: None,
         })
     }
@@ -91,13 +94,10 @@ impl<'a, D: Disk + Clone> Staging<'a, D> {
     ///
     /// # Errors
     /// The transaction cannot go on.
-    pub fn describe(&self, about: &[u8]) -> Result<(), TransactionError> {
-        let disk = self.ground.disk();
-        let write = || -> io::Result<()> {
-            disk.create(&self.own, ABOUT.into(), about, 0o600)?;
-            if self.durability.syncs() { disk.sync_file(&self.own, ABOUT.into()) } else { Ok(()) }
-        };
-        write().map_err(TransactionError::io("describe the operation", &self.id))
+    pub fn describe(&mut self, about: &[u8]) -> Result<(), TransactionError> {
+        let written = self.ground.disk().create(&self.own, ABOUT.into(), about, 0o600);
+        self.papers.push(ABOUT);
+        written.map_err(TransactionError::io("describe the operation", &self.id))
     }
 
     /// The id of the operation.
@@ -128,13 +128,20 @@ impl<'a, D: Disk + Clone> Staging<'a, D> {
     /// No path of the tree has been touched.
     pub fn seal(mut self) -> Result<Prepared<'a, D>, Failure> {
         let prepared = self.write_journal().map_err(|cause| self.fail(cause))?;
-        match before_swap(self.ground.disk(), &self.ground.store.dir, &prepared) {
+        match self.sync(&prepared) {
             Ok(()) => Ok(prepared),
-            Err(e) => {
-                let cause = TransactionError::io("sync the staged files of", &self.id)(e);
-                Err(Failure::clean(cause, TreeState::RolledBack).cleared(prepared.discard()))
-            }
+            Err(cause) => Err(Failure::clean(cause, TreeState::RolledBack).cleared(prepared.discard())),
         }
+    }
+
+    /// Waits until the journal and all that it names is safe, and says so.
+    fn sync(&self, prepared: &Prepared<'a, D>) -> Result<(), TransactionError> {
+        let disk = self.ground.disk();
+        before_swap(disk, &self.ground.store.dir, prepared, &self.papers)
+            .map_err(TransactionError::io("sync the staged files of", &self.id))?;
+        // Needs no sync of its own: after a barrier the journal is whole, and then nobody asks for it.
+        disk.create(&self.own, SEALED.into(), b"", 0o600)
+            .map_err(TransactionError::io("seal the journal of", &self.id))
     }
 
     fn write_journal(&mut self) -> Result<Prepared<'a, D>, TransactionError> {
@@ -157,16 +164,10 @@ impl<'a, D: Disk + Clone> Staging<'a, D> {
             folders,
             emptied,
         };
-        let (draft, name) = (JOURNAL_DRAFT.into(), JOURNAL.into());
         let bytes = journal.encode();
-        let write = || -> io::Result<()> {
-            disk.create(&self.own, draft, &bytes, 0o600)?;
-            if self.durability.syncs() {
-                disk.sync_file(&self.own, draft)?;
-            }
-            disk.rename((&self.own, draft), (&self.own, name), crate::disk::Rename::NoReplace)
-        };
-        write().map_err(TransactionError::io("write the journal of", &self.id))?;
+        disk.create(&self.own, JOURNAL.into(), &bytes, 0o600)
+            .map_err(TransactionError::io("write the journal of", &self.id))?;
+        self.papers.push(JOURNAL);
         // From here on the folder belongs to the journal: dropping `self` must not clear it.
         self.stages = None;
         let mut prepared =

@@ -49,18 +49,24 @@ impl Durability {
     }
 }
 
-/// Barrier B1: staged objects and the journal are on the medium before any path of the tree is touched.
+/// Barrier B1: staged objects, the journal and the other `papers` beside it are on the medium before any path of the tree
+/// is touched.
 pub(super) fn before_swap<D: Disk + Clone>(
     disk: &D,
     state: &D::Dir,
     prepared: &Prepared<'_, D>,
+    papers: &[&str],
 ) -> io::Result<()> {
     let durability = prepared.durability;
     if !durability.syncs() {
         return Ok(());
     }
-    if !durability.one_by_one(prepared.journal.entries.len()) && sync_systems(disk, &prepared.stages)? {
+    let one_by_one = durability.one_by_one(prepared.journal.entries.len());
+    if !one_by_one && sync_systems(disk, &prepared.stages)? {
         return Ok(());
+    }
+    for name in papers {
+        disk.sync_file(&prepared.own, (*name).into())?;
     }
     for entry in &prepared.journal.entries {
         if matches!(entry.after, Node::File { .. }) {

@@ -31,7 +31,7 @@ fn apply(repo: &TestRepo, swapped: &dyn Fn(), committed: &dyn Fn()) -> Finished 
     let folders = Folders::new(OsDisk, OsDisk.open_root(repo.root()).unwrap());
     let store = Store::open(OsDisk, &repo.path(".git/patchmany")).unwrap();
     let ground = Ground { folders: &folders, store: &store, head: b"" };
-    let staging = Staging::begin(ground, Durability::None).unwrap();
+    let mut staging = Staging::begin(ground, Durability::None).unwrap();
     staging.put(&resolved(("a.txt", "one\n", "1\n"))).unwrap();
     staging.describe(&About::default().to_bytes()).unwrap();
     let done = staging.seal().unwrap().swap(&Stop::new(0)).unwrap();

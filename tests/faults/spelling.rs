@@ -130,7 +130,7 @@ fn undo_brings_the_old_spelling_back() {
         let folders = Folders::new(disk.clone(), disk.open_root(Path::new("/work")).unwrap());
         let store = Store::open(disk.clone(), Path::new("/home/state")).unwrap();
         let ground = Ground { folders: &folders, store: &store, head: b"" };
-        let land = |staging: Staging<'_, SimDisk>| {
+        let land = |mut staging: Staging<'_, SimDisk>| {
             staging.describe(&About::default().to_bytes()).unwrap();
             let swapped = staging.seal().unwrap().swap(&Stop::new(0)).unwrap();
             swapped.commit(None::<&mut Nobody>).unwrap().finish(None::<&mut Nobody>).clean_up.unwrap();

@@ -205,7 +205,7 @@ impl Bench {
         let running = std::fs::read_dir(copy.path(".git/patchmany")).into_iter().flatten();
         let strays: Vec<_> =
             running.map(|e| e.unwrap().file_name()).filter(|n| n != "lock" && n != "undo").collect();
-        if !strays.is_empty() || copy.path(".git/index.lock").exists() {
+        if !strays.is_empty() || copy.path(".git/index.lock").symlink_metadata().is_ok() {
             return Err(format!("left behind: {strays:?}, or the lock of the index"));
         }
         match self.side(copy) {

@@ -156,10 +156,14 @@ fn a_held_index_lock_is_waited_for_and_never_removed() {
 fn a_lock_of_our_own_is_recognised_after_a_crash() {
     let repo = two_files();
     std::mem::forget(recorder(&repo, &edit(), None).unwrap());
-    assert_eq!(repo.read(".git/index.lock"), "patchmany op-1\n");
+    let lock = repo.path(".git/index.lock");
+    assert_eq!(lock.read_link().unwrap().to_str(), Some("patchmany op-1"));
     assert!(!repo.try_git(&["add", "."]).status.success());
     assert!(remove_own_lock(&repo.open(), "op-1").unwrap());
     assert!(!remove_own_lock(&repo.open(), "op-1").unwrap());
+    // As it is where there are no links.
+    repo.write(".git/index.lock", "patchmany op-1\n");
+    assert!(remove_own_lock(&repo.open(), "op-1").unwrap());
     repo.git(&["add", "."]);
     assert!(remove_own_lock(&repo.open(), "../x").is_err());
 }
@@ -174,7 +178,7 @@ fn a_held_branch_lock_fails_before_the_commit_point() {
     assert!(error.to_string().contains("main.lock"), "{error}");
     recorder.abort();
     assert!(repo.path(".git/refs/heads/main.lock").exists());
-    assert!(!repo.path(".git/index.lock").exists());
+    assert!(repo.path(".git/index.lock").symlink_metadata().is_err());
     assert_eq!(repo.git(&["log", "--format=%s"]), "base");
 }
 
@@ -287,7 +291,7 @@ fn a_crash_after_the_branch_moved_is_finished_from_the_record() {
         assert_eq!(resumed.recorded().unwrap().commit, new);
         assert_eq!(repo.git(&["status", "--porcelain"]), "M  sub/b.txt");
         assert_eq!(repo.git(&["reflog", "--format=%gs"]), "commit: one\ncommit (initial): base");
-        assert!(!repo.path(".git/index.lock").exists());
+        assert!(repo.path(".git/index.lock").symlink_metadata().is_err());
     }
 }
 
@@ -332,7 +336,7 @@ fn a_branch_that_moved_meanwhile_keeps_our_commit_pinned() {
     assert!(error.to_string().contains("refs/patchmany/op-1"), "{error}");
     assert_eq!(repo.git(&["log", "-1", "--format=%s", "refs/patchmany/op-1"]), "ours");
     assert_eq!(repo.git(&["rev-parse", "HEAD"]), other);
-    assert!(!repo.path(".git/index.lock").exists());
+    assert!(repo.path(".git/index.lock").symlink_metadata().is_err());
 }
 
 #[test]

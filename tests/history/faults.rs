@@ -108,7 +108,7 @@ fn undo<D: Disk + Clone>(disk: &D) -> Done {
         let log = Log::read(ground.store)?;
         let past = log.to_undo()?;
         let reversal = Reversal::new(ground.folders, past, &Wanted::All)?;
-        let staging = Staging::reversing(ground, Durability::Batch, reversal.operation())?;
+        let mut staging = Staging::reversing(ground, Durability::Batch, reversal.operation())?;
         for file in reversal.files() {
             staging.put_back(&file?)?;
         }
