@@ -20,8 +20,8 @@ use crate::transaction::{
     Room, Staging, Stop, TreeState, Unrecorded, pending,
 };
 use crate::workspace::{Author, Past, Workspace};
+use bytes::Bytes;
 pub(crate) use entry::enter;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How a batch is applied.
@@ -225,7 +225,7 @@ impl<'a> Run<'a> {
     }
 
     /// The bytes of a file of the plan before and after it, where the run makes the diff.
-    pub(crate) fn sides(&self, file: &PlannedFile) -> (Arc<[u8]>, Arc<[u8]>) {
+    pub(crate) fn sides(&self, file: &PlannedFile) -> (Bytes, Bytes) {
         self.contents.as_ref().map_or_else(Default::default, |contents| contents.sides(file))
     }
 

@@ -2,13 +2,14 @@
 
 mod binary;
 
-use crate::edit::RelPath;
+use crate::edit::{Pieces, RelPath};
 use crate::git::Naming;
 use crate::output::quoted;
 use crate::plan::{FileAction, Plan, PlannedFile, Resolved, Sink, SinkFull, is_binary};
+use bytes::Bytes;
 use similar::{Algorithm, DiffOp};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// Lines of context around a change.
 const CONTEXT: usize = 3;
@@ -22,8 +23,8 @@ pub struct Contents {
 
 #[derive(Clone, Debug, Default)]
 struct Sides {
-    old: Option<Arc<[u8]>>,
-    new: Option<Arc<[u8]>>,
+    old: Option<Bytes>,
+    new: Option<Pieces>,
 }
 
 impl Sink for Contents {
@@ -52,16 +53,16 @@ impl Contents {
     }
 
     /// The bytes of a file before and after the plan.
-    pub(crate) fn sides(&self, file: &PlannedFile) -> (Arc<[u8]>, Arc<[u8]>) {
+    pub(crate) fn sides(&self, file: &PlannedFile) -> (Bytes, Bytes) {
         sides(&self.files.lock().unwrap_or_else(PoisonError::into_inner), file)
     }
 }
 
-fn sides(files: &HashMap<RelPath, Sides>, file: &PlannedFile) -> (Arc<[u8]>, Arc<[u8]>) {
+fn sides(files: &HashMap<RelPath, Sides>, file: &PlannedFile) -> (Bytes, Bytes) {
     let from = file.from.as_ref().unwrap_or(&file.path);
     let old = files.get(from).and_then(|sides| sides.old.clone()).unwrap_or_default();
-    let new = files.get(&file.path).and_then(|sides| sides.new.clone()).unwrap_or_default();
-    (old, new)
+    let new = files.get(&file.path).and_then(|sides| sides.new.as_ref().map(Pieces::whole));
+    (old, new.unwrap_or_default())
 }
 
 /// What is written of one file.

@@ -3,18 +3,19 @@
 use crate::apply::{enter, prune, recorded, refused, reported, tell_finished, tell_recovered, touched};
 use crate::diff::{Contents, counts};
 use crate::disk::{Folders, Node, OsDisk};
-use crate::edit::{BatchPath, RelPath, WarningCode};
+use crate::edit::{BatchPath, Pieces, RelPath, WarningCode};
 use crate::error::Error;
 use crate::git::{self, CommitOptions, CommitRecorder, Hooks};
 use crate::history::{About, HistoryError, Log, Past, Retention, Reversal, Wanted};
-use crate::plan::{FileAction, LastLink, Metadata, Plan, PlannedFile, Resolved, Sink, Source, Start, WorkTree};
+use crate::plan::{
+    FileAction, LastLink, Metadata, Plan, PlannedFile, Resolved, Sink, Source, Start, WorkTree,
+};
 use crate::report::{
     Mode, OperationReport, Outcome, PathReport, Report, ShownReport, WarningReport, Written,
 };
 use crate::transaction::{Decide, Durability, Ground, OperationId, Room, Staging, Stop, TreeState};
 use crate::workspace::Workspace;
 use bstr::ByteSlice;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// How an operation is taken back.
@@ -219,8 +220,8 @@ fn planned(file: &Resolved) -> PlannedFile {
         _ if file.before.hash().is_some() && file.before.hash() == file.after.hash() => FileAction::Mode,
         _ => FileAction::Modify,
     };
-    let bytes = |side: &Option<Arc<[u8]>>| side.clone().unwrap_or_default();
-    let (added, removed) = counts(&bytes(&file.old), &bytes(&file.new));
+    let new = file.new.as_ref().map(Pieces::whole).unwrap_or_default();
+    let (added, removed) = counts(file.old.as_deref().unwrap_or_default(), &new);
     PlannedFile {
         path: file.path.clone(),
         from: None,

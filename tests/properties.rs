@@ -32,7 +32,16 @@ impl Source for Memory {
         let is_folder = path.is_root() || self.0.keys().any(|other| other.is_below(path));
         let kind = if is_folder { Kind::Directory } else { Kind::File };
         let stamp = Stamp { file: (0, 0), size, modified: 0, changed: 0 };
-        let stat = Stat { kind, mode: 0o644, size, links: 1, owner: Owner { user: 0, group: 0 }, bare: false, stamp, mount: 0 };
+        let stat = Stat {
+            kind,
+            mode: 0o644,
+            size,
+            links: 1,
+            owner: Owner { user: 0, group: 0 },
+            bare: false,
+            stamp,
+            mount: 0,
+        };
         Ok((is_folder || self.0.contains_key(path)).then_some(stat))
     }
 
@@ -64,7 +73,7 @@ struct Collected(Mutex<BTreeMap<RelPath, Option<Vec<u8>>>>);
 
 impl Sink for Collected {
     fn put(&self, file: &Resolved) -> Result<(), SinkFull> {
-        let new = file.new.as_ref().map(|bytes| bytes.to_vec());
+        let new = file.new.as_ref().map(|bytes| bytes.whole().to_vec());
         self.0.lock().unwrap().insert(file.path.clone(), new);
         Ok(())
     }

@@ -11,7 +11,7 @@ use crate::edit::{
 use crate::output::{Lack, Unsayable};
 use crate::plan::FileAction;
 use bstr::{BString, ByteSlice};
-use std::sync::Arc;
+use bytes::Bytes;
 
 /// What a plan makes of one file.
 pub(super) struct FileChange<'a> {
@@ -24,8 +24,8 @@ pub(super) struct FileChange<'a> {
     pub(super) action: FileAction,
     pub(super) before: &'a Node,
     pub(super) after: &'a Node,
-    pub(super) old: Arc<[u8]>,
-    pub(super) new: Arc<[u8]>,
+    pub(super) old: Bytes,
+    pub(super) new: Bytes,
 }
 
 /// What a form has no words for.

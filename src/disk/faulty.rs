@@ -3,7 +3,7 @@
 //! Calls are numbered from 0 in the order in which they are made. It changes nothing else.
 
 use super::{Access, Disk, Made, Medium, Modified, Rename, Stat};
-use crate::edit::RelPath;
+use crate::edit::{Pieces, RelPath};
 use bstr::{BStr, BString};
 use std::fmt;
 use std::io;
@@ -177,7 +177,13 @@ impl<D: Disk> Disk for Faulty<D> {
         self.call("create", CallKind::Change, name, |disk| disk.create(dir, name, bytes, mode))
     }
 
-    fn create_as_in(&self, to: (&D::Dir, &BStr), bytes: &[u8], mode: u32, home: &D::Dir) -> io::Result<Made> {
+    fn create_as_in(
+        &self,
+        to: (&D::Dir, &BStr),
+        bytes: &Pieces,
+        mode: u32,
+        home: &D::Dir,
+    ) -> io::Result<Made> {
         self.call("create", CallKind::Change, to.1, |disk| disk.create_as_in(to, bytes, mode, home))
     }
 

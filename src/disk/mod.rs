@@ -11,7 +11,7 @@ mod os;
 mod sim;
 mod stat;
 
-use crate::edit::{Hash, RelPath};
+use crate::edit::{Hash, Pieces, RelPath};
 use bstr::{BStr, BString};
 use std::io;
 use std::ops::ControlFlow;
@@ -106,11 +106,11 @@ pub trait Disk: Send + Sync {
     fn create_as_in(
         &self,
         (dir, name): (&Self::Dir, &BStr),
-        bytes: &[u8],
+        bytes: &Pieces,
         mode: u32,
         _home: &Self::Dir,
     ) -> io::Result<Made> {
-        self.create(dir, name, bytes, mode)?;
+        self.create(dir, name, &bytes.whole(), mode)?;
         self.stat(dir, name)?.map(Made::from).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
@@ -121,11 +121,11 @@ pub trait Disk: Send + Sync {
     fn create_like(
         &self,
         (dir, name): (&Self::Dir, &BStr),
-        bytes: &[u8],
+        bytes: &Pieces,
         like: Like<'_, Self::Dir>,
         mode: u32,
     ) -> io::Result<Made> {
-        self.create(dir, name, bytes, 0o600)?;
+        self.create(dir, name, &bytes.whole(), 0o600)?;
         if let Like::File(from, source) = like {
             self.copy_metadata((from, source), (dir, name))?;
         }

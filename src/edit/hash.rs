@@ -3,6 +3,9 @@
 use super::split_bom;
 use std::fmt;
 
+/// From this size (bytes) on several threads hash a piece faster than one.
+const LARGE: usize = 512 * 1024;
+
 /// The BLAKE3 hash of a file's exact bytes (32 bytes; 64 lower-case hex digits when shown).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Hash([u8; 32]);
@@ -10,7 +13,14 @@ pub struct Hash([u8; 32]);
 impl Hash {
     /// The hash of `bytes`.
     pub fn of(bytes: &[u8]) -> Self {
-        Self(*blake3::hash(bytes).as_bytes())
+        Self::of_all(std::iter::once(bytes))
+    }
+
+    /// The hash of `pieces`, one after the other.
+    pub fn of_all<'p>(pieces: impl Iterator<Item = &'p [u8]>) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        pieces.for_each(|piece| add(&mut hasher, piece));
+        Self(*hasher.finalize().as_bytes())
     }
 
     /// The hash of everything that `reader` gives, and how many bytes that were.
@@ -19,14 +29,14 @@ impl Hash {
     /// Those of `reader`.
     pub fn of_reader(mut reader: impl std::io::Read) -> std::io::Result<(Self, u64)> {
         let mut hasher = blake3::Hasher::new();
-        let mut piece = vec![0; 256 * 1024];
+        let mut piece = vec![0; 2 * LARGE];
         loop {
             match reader.read(&mut piece) {
                 Ok(0) => return Ok((Self(*hasher.finalize().as_bytes()), hasher.count())),
-                Ok(n) => hasher.update(&piece[..n]),
-                Err(e) if e.kind() == std::io::ErrorKind::Interrupted => continue,
+                Ok(n) => add(&mut hasher, &piece[..n]),
+                Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
                 Err(e) => return Err(e),
-            };
+            }
         }
     }
 
@@ -43,6 +53,15 @@ impl Hash {
     /// The tag of this version: the first 8 hex digits.
     pub fn tag(&self) -> Tag {
         Tag(blake3::Hash::from_bytes(self.0).to_hex()[..8].to_owned())
+    }
+}
+
+/// All threads help with a large piece.
+fn add(hasher: &mut blake3::Hasher, piece: &[u8]) {
+    if piece.len() < LARGE {
+        hasher.update(piece);
+    } else {
+        hasher.update_rayon(piece);
     }
 }
 

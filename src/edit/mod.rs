@@ -8,6 +8,7 @@ mod code;
 mod hash;
 mod lines;
 mod path;
+mod pieces;
 mod text;
 mod text_edit;
 
@@ -20,5 +21,6 @@ pub use code::{Code, Warning, WarningCode};
 pub use hash::{Hash, Hasher, Tag, WeakTag};
 pub use lines::{Breaks, Lines, Terminator, split_bom};
 pub use path::{PathError, RelPath};
+pub use pieces::Pieces;
 pub use text::Text;
 pub use text_edit::{Overlap, Replacement, TextEdit};

@@ -1,5 +1,6 @@
 //! A checked set of replacements in one text: sorted, disjoint, applied in one pass.
 
+use bytes::Bytes;
 use std::ops::Range;
 
 /// New bytes for a byte range of the old text; an empty range is an insertion.
@@ -60,8 +61,15 @@ impl TextEdit {
 
     /// The new text. Bytes outside the ranges are those of `old`.
     pub fn apply(&self, old: &[u8]) -> Vec<u8> {
+        let mut new = Vec::new();
+        self.apply_to(old, &mut new);
+        new
+    }
+
+    /// Puts the new text behind `new`. Bytes outside the ranges are those of `old`.
+    pub fn apply_to(&self, old: &[u8], new: &mut Vec<u8>) {
         let grown: usize = self.parts.iter().map(|p| p.bytes.len()).sum();
-        let mut new = Vec::with_capacity(old.len() + grown);
+        new.reserve_exact(old.len() + grown);
         let mut from = 0;
         for part in &self.parts {
             new.extend_from_slice(&old[from..part.range.start]);
@@ -69,6 +77,17 @@ impl TextEdit {
             from = part.range.end;
         }
         new.extend_from_slice(&old[from..]);
+    }
+
+    /// The new text in pieces: those outside the ranges are shared with `old`.
+    pub fn into_pieces(self, old: &Bytes) -> Vec<Bytes> {
+        let mut new = Vec::with_capacity(2 * self.parts.len() + 1);
+        let mut from = 0;
+        for part in self.parts {
+            new.extend([old.slice(from..part.range.start), part.bytes.into()]);
+            from = part.range.end;
+        }
+        new.push(old.slice(from..));
         new
     }
 

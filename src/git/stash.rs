@@ -11,7 +11,7 @@ use super::reference::{Place, RefLock};
 use super::reflog::{Line, Missing};
 use super::refusal::{PathRefusal, below, refusals};
 use super::{GitError, Recorded, Repo, index, message, preflight};
-use crate::edit::RelPath;
+use crate::edit::{Pieces, RelPath};
 use crate::plan::{Resolved, Sink, SinkFull};
 use bstr::{BString, ByteSlice};
 use gix::ObjectId;
@@ -134,8 +134,8 @@ impl StashRecorder {
             Some(cleaner) => cleaner,
             None => Cleaner::new(self.repo.local(), Arc::clone(&self.index))?,
         };
-        let bytes = file.new.as_deref().unwrap_or_default();
-        let side = self.recording.store(&mut cleaner, &path, &file.after, bytes, known)?;
+        let bytes = file.new.as_ref().map(Pieces::whole).unwrap_or_default();
+        let side = self.recording.store(&mut cleaner, &path, &file.after, &bytes, known)?;
         lock(&self.idle).push(cleaner);
         Ok((path, side))
     }

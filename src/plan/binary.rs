@@ -33,7 +33,7 @@ pub(super) fn run(content: &[u8], hunk: &Hunk, change: &BinaryChange) -> Result<
         notes,
         twins: Twins::default(),
     };
-    Ok(StepDone { bytes, hunks: vec![placed] })
+    Ok(StepDone { bytes: bytes.into(), hunks: vec![placed] })
 }
 
 fn refusal(error: &BinaryError) -> Refusal {

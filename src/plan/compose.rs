@@ -10,11 +10,11 @@ use super::{
 };
 use crate::disk::Node;
 use crate::edit::{
-    Action, Code, Existing, FileOperation, Hash, Mode, Precondition, RelPath, Step, Warning, WarningCode,
+    Action, Code, Existing, FileOperation, Mode, Precondition, RelPath, Step, Warning, WarningCode,
 };
 use bstr::{BString, ByteSlice};
+use bytes::Bytes;
 use std::collections::HashSet;
-use std::sync::Arc;
 
 /// An entry with its paths resolved.
 pub(super) struct Entry<'a> {
@@ -98,10 +98,11 @@ impl<'a> Composer<'a> {
         let found =
             self.tree.touch(path, origin.entry).and_then(|slot| match (&slot.now, slot.before.hash()) {
                 (Now::File(content), hash) => {
-                    let is_on_disk = slot.old.as_ref() == Some(&content.bytes);
-                    let hash = hash.filter(|_| is_on_disk).unwrap_or_else(|| Hash::of(&content.bytes));
+                    let is_on_disk = slot.old.as_ref().is_some_and(|old| content.bytes == *old);
+                    let hash = hash.filter(|_| is_on_disk).unwrap_or_else(|| content.bytes.hash());
                     let on_disk = slot.old.as_ref().filter(|_| !is_on_disk);
-                    stale::version(versions, how, entry, &Standing { bytes: &content.bytes, hash, on_disk })
+                    let bytes = &content.bytes.whole();
+                    stale::version(versions, how, entry, &Standing { bytes, hash, on_disk })
                 }
                 _ => Ok(Version::Present),
             });
@@ -118,11 +119,11 @@ impl<'a> Composer<'a> {
         let (versions, how) = (self.source.versions(), self.options.stale);
         let slot = self.tree.touch(path, entry.operation.origin.entry)?;
         let (bytes, hash) = match (&slot.before, &slot.old, &slot.now) {
-            (Node::File { hash, .. }, Some(old), _) => (old, *hash),
-            (_, _, Now::File(content)) => (&content.bytes, Hash::of(&content.bytes)),
+            (Node::File { hash, .. }, Some(old), _) => (old.clone(), *hash),
+            (_, _, Now::File(content)) => (content.bytes.whole(), content.bytes.hash()),
             _ => return Ok(Version::Present),
         };
-        stale::version(versions, how, entry, &Standing { bytes, hash, on_disk: None })
+        stale::version(versions, how, entry, &Standing { bytes: &bytes, hash, on_disk: None })
     }
 
     fn weak_tag(&mut self, entry: &Entry<'_>) {
@@ -230,19 +231,24 @@ impl<'a> Composer<'a> {
         &mut self,
         entry: &Entry<'_>,
         mut present: Content,
-        tagged: &Arc<[u8]>,
+        tagged: &Bytes,
         steps: &[Step],
     ) -> Result<Content, Vec<Refusal>> {
         let path = &entry.target.path;
-        let then =
-            Content { bytes: Arc::clone(tagged), added: 0, removed: 0, hunks: Vec::new(), ..present.clone() };
+        let then = Content {
+            bytes: tagged.clone().into(),
+            added: 0,
+            removed: 0,
+            hunks: Vec::new(),
+            ..present.clone()
+        };
         let mut then = self.edit(path, then, steps)?;
-        let texts = (&tagged[..], &then.bytes[..]);
+        let (new, now) = (then.bytes.whole(), present.bytes.whole());
         let merged =
-            stale::merge(self.source.versions(), entry, texts, &present.bytes).map_err(|r| vec![r])?;
-        if merged.bytes[..] == present.bytes[..] {
+            stale::merge(self.source.versions(), entry, (tagged, &new), &now).map_err(|r| vec![r])?;
+        if merged.bytes[..] == now[..] {
             return match self.rules.applied {
-                Applied::Refuse if then.bytes != *tagged => Err(vec![stale::applied(path)]),
+                Applied::Refuse if new != *tagged => Err(vec![stale::applied(path)]),
                 _ => Ok(present),
             };
         }
@@ -263,19 +269,22 @@ impl<'a> Composer<'a> {
             let message = "the attributes declare the file binary";
             return Err(vec![Refusal::new(Code::NotText, message)]);
         }
-        if !steps.is_empty() && binary::is_lfs_pointer(&content.bytes) && self.source.is_in_lfs(path) {
+        if !steps.is_empty()
+            && content.bytes.as_one().is_some_and(binary::is_lfs_pointer)
+            && self.source.is_in_lfs(path)
+        {
             let message = "the file is a Git LFS pointer, and its content is not here";
             return Err(vec![Refusal::new(Code::NotText, message).hint("git lfs pull it first")]);
         }
         let mut refusals = Vec::new();
         for step in steps {
-            match step::run(&content.bytes, step, self.rules) {
+            match step::run(&content.bytes.whole(), step, self.rules) {
                 Ok(mut done) => {
                     note_numbers(step, &mut done.hunks);
                     content.added += done.hunks.iter().map(|h| h.added).sum::<usize>();
                     content.removed += done.hunks.iter().map(|h| h.removed).sum::<usize>();
                     append_step(&mut content.hunks, done.hunks);
-                    content.bytes = done.bytes.into();
+                    content.bytes = done.bytes;
                 }
                 Err(found) => refusals.extend(found),
             }
@@ -307,8 +316,8 @@ impl<'a> Composer<'a> {
                 if existing == Existing::ReplaceByText && bytes.is_empty() && !old.bytes.is_empty() {
                     return Err(vec![emptied(path)]);
                 }
-                let removed = old.bytes.lines().count();
-                Content { bytes: bytes.into(), added: lines, removed, hunks: Vec::new(), ..old }
+                let removed = old.bytes.whole().lines().count();
+                Content { bytes: bytes.to_vec().into(), added: lines, removed, hunks: Vec::new(), ..old }
             }
             Now::File(_) => return Err(vec![exists(path)]),
             other @ (Now::Link(_) | Now::Special) => return Err(vec![not_regular(path, other)]),
@@ -316,7 +325,7 @@ impl<'a> Composer<'a> {
                 // An earlier entry may have deleted a file here.
                 let removed = slot.old.as_ref().map_or(0, |old| old.lines().count());
                 self.version(entry, path).map_err(|r| vec![r])?;
-                Content { added: lines, removed, ..Content::new(Arc::from(bytes), 0o666) }
+                Content { added: lines, removed, ..Content::new(bytes.to_vec().into(), 0o666) }
             }
         };
         self.tree.room_for(path).map_err(|r| vec![r])?;
@@ -359,7 +368,7 @@ impl<'a> Composer<'a> {
         };
         let from = self.source_of_copy(entry, path).map_err(|r| vec![r])?;
         let edited = self.edit(path, from, steps)?;
-        let added = edited.bytes.lines().count();
+        let added = edited.bytes.whole().lines().count();
         let new = Content { added, removed: 0, ..edited };
         self.arrive(entry, &to, new).map_err(|refusal| vec![refusal.on(to.as_bstr())])
     }
@@ -371,8 +380,10 @@ impl<'a> Composer<'a> {
         let slot = self.tree.touch(path, entry.operation.origin.entry)?;
         let mode = |bits: u32| if bits & 0o100 == 0 { 0o666 } else { 0o777 };
         match (&slot.before, &slot.old, &slot.now) {
-            (Node::File { mode: bits, .. }, Some(old), _) => Ok(Content::new(Arc::clone(old), mode(*bits))),
-            (_, _, Now::File(made)) => Ok(Content::new(Arc::clone(&made.bytes), mode(made.mode))),
+            (Node::File { mode: bits, .. }, Some(old), _) => {
+                Ok(Content::new(old.clone().into(), mode(*bits)))
+            }
+            (_, _, Now::File(made)) => Ok(Content::new(made.bytes.clone(), mode(made.mode))),
             (_, _, Now::Absent) => Err(missing(self.source, path)),
             (_, _, other) => Err(not_regular(path, other)),
         }

@@ -33,7 +33,7 @@ fn context(text: &str, n: usize) -> Vec<Row> {
 fn check(file: &str, hunks: Vec<Hunk>, code: Option<Code>) {
     let begun = Instant::now();
     let rules = Rules::new(&Options::default());
-    let refused: Option<Vec<Refusal>> = run(file.as_bytes(), &Step { hunks }, &rules).err();
+    let refused: Option<Vec<Refusal>> = run(&file.to_owned().into(), &Step { hunks }, &rules).err();
     assert_eq!(refused.and_then(|all| all.first().map(|r| r.code)), code);
     assert!(begun.elapsed() < BOUND, "{:?}", begun.elapsed());
 }
@@ -88,7 +88,7 @@ fn grows_with_size(of: usize, make: impl Fn(usize) -> (String, Vec<Hunk>)) {
     let steps = |n: usize| {
         let (file, hunks) = make(n);
         let rules = Rules::new(&Options::default());
-        counted(|| drop(run(file.as_bytes(), &Step { hunks }, &rules)))
+        counted(|| drop(run(&file.to_owned().into(), &Step { hunks }, &rules)))
     };
     let (once, twice) = (steps(of), steps(2 * of));
     assert!(once > of && twice < 3 * once, "{once} steps, then {twice}");

@@ -42,7 +42,7 @@ pub(super) fn made(
     let on_disk = content.origin.is_some();
     let mode = match mode {
         Some(Mode::Link) => {
-            stays_inside(source, path, &content.bytes)?;
+            stays_inside(source, path, &content.bytes.whole())?;
             return Ok(Now::Link(content));
         }
         // Whoever may read the file may run it; a new file leaves that to the umask.

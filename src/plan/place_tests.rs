@@ -38,14 +38,14 @@ fn text(old: &str, new: &str) -> Hunk {
 }
 
 fn place(file: &str, hunks: Vec<Hunk>) -> Result<StepDone, Vec<Refusal>> {
-    run(file.as_bytes(), &Step { hunks }, &Rules::new(&Options::default()))
+    run(&file.to_owned().into(), &Step { hunks }, &Rules::new(&Options::default()))
 }
 
 /// `said` are the passes with their notes: `exact`, `trailing-ws edge-blank-dropped`.
 fn check(file: &str, hunks: Vec<Hunk>, said: &[&str], after: &str) {
     let shown = format!("{file:?} {hunks:?}");
     let done = place(file, hunks).unwrap_or_else(|refusals| panic!("{shown}: {refusals:?}"));
-    assert_eq!(String::from_utf8_lossy(&done.bytes), after, "{shown}");
+    assert_eq!(String::from_utf8_lossy(&done.bytes.whole()), after, "{shown}");
     let notes = |hunk: &super::PlacedHunk| hunk.notes.iter().map(|n| format!(" {n}")).collect::<String>();
     let passes: Vec<String> = done.hunks.iter().map(|h| format!("{}{}", h.pass, notes(h))).collect();
     assert_eq!(passes, said, "{shown}");
@@ -271,8 +271,8 @@ fn a_hunk_that_has_been_applied_is_told_or_left_out() {
     ];
     for (file, hunk) in cases {
         refused(file, vec![hunk.clone()], &[Code::AlreadyApplied]);
-        let done = run(file.as_bytes(), &Step { hunks: vec![hunk] }, &skip).expect("left out");
-        assert_eq!(done.bytes, file.as_bytes());
+        let done = run(&file.to_owned().into(), &Step { hunks: vec![hunk] }, &skip).expect("left out");
+        assert_eq!(done.bytes.whole(), file.as_bytes());
     }
     let unproven = [
         ("alpha\nother\n", lines(" alpha|-beta")),
@@ -365,7 +365,7 @@ proptest! {
         let old: Vec<&str> = hunk.old_rows().map(|row| row.as_str()).collect();
         let Ok(done) = place(&joined(&lines), vec![super::place_tests::hunk(Locator::Lines(hunk.clone()))]) else { return Ok(()) };
         prop_assume!(done.hunks[0].pass != "insert");
-        check_lines(&lines, &old, &done.hunks[0], &done.bytes)?;
+        check_lines(&lines, &old, &done.hunks[0], &done.bytes.whole())?;
     }
 
     /// A text that stands exactly once is replaced there, byte for byte but for terminators, and nothing else is
@@ -385,7 +385,7 @@ proptest! {
         let placed = &done.hunks[0];
         if placed.pass != "exact" || placed.notes.contains(&WarningCode::EdgeBlankDropped) {
             let rows = old.strip_suffix('\n').unwrap_or(&old);
-            return check_lines(&lines, &rows.split('\n').collect::<Vec<_>>(), placed, &done.bytes);
+            return check_lines(&lines, &rows.split('\n').collect::<Vec<_>>(), placed, &done.bytes.whole());
         }
         let plain = file.replace("\r\n", "\n");
         let at = plain.find(&old).expect("it stands there");
@@ -396,7 +396,7 @@ proptest! {
             (0..=file.len()).find(fits).expect("every offset is one of the file")
         };
         let (head, tail) = (&file[..back(at)], &file[back(at + old.len())..]);
-        let after = String::from_utf8(done.bytes.clone()).expect("text stays text");
+        let after = String::from_utf8(done.bytes.whole().to_vec()).expect("text stays text");
         prop_assert!(after.len() >= head.len() + tail.len() && after.starts_with(head) && after.ends_with(tail), "{:?}", after);
         let middle = after[head.len()..after.len() - tail.len()].replace("\r\n", "\n");
         prop_assert_eq!(middle, new.replace("\r\n", "\n"));
@@ -413,6 +413,6 @@ proptest! {
         let all = Hunk { occurrence: Occurrence::All, ..text(&old, &new) };
         let done = place(&file, vec![all]).expect("it stands there");
         let plain = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace("\r\n", "\n");
-        prop_assert_eq!(plain(&done.bytes), plain(file.as_bytes()).replace(&old, &new));
+        prop_assert_eq!(plain(&done.bytes.whole()), plain(file.as_bytes()).replace(&old, &new));
     }
 }

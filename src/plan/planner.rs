@@ -11,12 +11,11 @@ use super::tree::{Content, Now, Slot};
 use super::{LastLink, Metadata, Refusal, Resolved, Sink, SinkFull, Source, Stale, elsewhere};
 use crate::disk::Node;
 use crate::edit::{
-    Action, ChangeSet, Existing, FileOperation, Hash, Mode, RelPath, Warning, WarningCode, split_bom,
+    Action, ChangeSet, Existing, FileOperation, Mode, RelPath, Warning, WarningCode, split_bom,
 };
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What a run allows.
@@ -171,7 +170,7 @@ impl End {
     fn of(slot: Slot) -> Self {
         let after = match &slot.now {
             Now::File(content) => node_of(&slot, content),
-            Now::Link(content) => Node::Link { target: content.bytes.to_vec().into() },
+            Now::Link(content) => Node::Link { target: content.bytes.whole().to_vec().into() },
             Now::Folder => Node::Directory,
             Now::Absent | Now::Special => Node::Absent,
         };
@@ -198,10 +197,9 @@ fn slot_of<'e>(ends: &'e [End], path: &RelPath) -> Option<&'e Slot> {
 }
 
 fn node_of(slot: &Slot, content: &Content) -> Node {
-    let unchanged =
-        slot.old.as_ref().is_some_and(|old| Arc::ptr_eq(old, &content.bytes) || old == &content.bytes);
+    let unchanged = slot.old.as_ref().is_some_and(|old| content.bytes == *old);
     let hash = slot.before.hash().filter(|_| unchanged);
-    let hash = hash.unwrap_or_else(|| Hash::of(&content.bytes));
+    let hash = hash.unwrap_or_else(|| content.bytes.hash());
     let same_file = content.origin.as_ref() == Some(&slot.path);
     let mode = if unchanged && same_file { content.mode } else { crate::disk::kept_mode(content.mode) };
     Node::File { hash, mode, size: content.bytes.len() as u64 }
@@ -214,8 +212,8 @@ fn emitted(end: &End) -> Option<Resolved> {
     }
     let slot = &end.slot;
     let (new, metadata) = match &slot.now {
-        Now::File(content) => (Some(Arc::clone(&content.bytes)), content.metadata()),
-        Now::Link(content) => (Some(Arc::clone(&content.bytes)), Metadata::New),
+        Now::File(content) => (Some(content.bytes.clone()), content.metadata()),
+        Now::Link(content) => (Some(content.bytes.clone()), Metadata::New),
         _ => (None, Metadata::New),
     };
     Some(Resolved {
@@ -250,10 +248,15 @@ fn planned_file(ends: &[End], end: &End) -> PlannedFile {
         (None, false) => FileAction::Create,
     };
     let source = from.as_ref().and_then(|from| slot_of(ends, from)).unwrap_or(slot);
-    let (old, none) = (source.old.as_deref().unwrap_or_default(), &[][..]);
+    let old = source.old.as_deref().unwrap_or_default();
     let ((added, removed), hunks) = match &slot.now {
-        Now::File(c) | Now::Link(c) => (counts(old, &c.bytes, (c.added, c.removed)), c.hunks.clone()),
-        _ => (counts(old, none, (0, 0)), Vec::new()),
+        Now::File(c) | Now::Link(c) => {
+            // One step alone leaves a text in several pieces, and its hunks count each line once.
+            let summed = (c.added, c.removed);
+            let counted = c.bytes.as_one().map_or(summed, |new| counts(old, new, summed));
+            (counted, c.hunks.clone())
+        }
+        _ => (counts(old, &[], (0, 0)), Vec::new()),
     };
     let before = source.before.clone();
     PlannedFile { path: slot.path.clone(), from, action, before, after, added, removed, hunks }
@@ -295,7 +298,7 @@ fn mark_changed(ends: &[End], end: &End) -> Option<Warning> {
     let source = content.origin.as_ref().and_then(|from| slot_of(ends, from));
     let old = source.unwrap_or(slot).old.as_ref()?;
     let marked = |bytes: &[u8]| !split_bom(bytes).0.is_empty();
-    let verb = match (marked(old), marked(&content.bytes)) {
+    let verb = match (marked(old), marked(&content.bytes.head(3))) {
         (false, true) => "adds a byte order mark (BOM) to",
         (true, false) => "removes the byte order mark (BOM) of",
         _ => return None,

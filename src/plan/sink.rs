@@ -1,8 +1,8 @@
 //! Where the planner puts each resolved file: the stager, a diff, a tree or stash writer.
 
 use crate::disk::{Node, Owner, Stamp};
-use crate::edit::RelPath;
-use std::sync::Arc;
+use crate::edit::{Pieces, RelPath};
+use bytes::Bytes;
 
 /// One path of the batch, resolved: what stands there and what shall stand there.
 #[derive(Clone, Debug)]
@@ -16,9 +16,9 @@ pub struct Resolved {
     /// The state in which a file was read.
     pub seen: Option<Stamp>,
     /// The bytes that stand there now, for a file; the target, for a link.
-    pub old: Option<Arc<[u8]>>,
+    pub old: Option<Bytes>,
     /// The bytes of `after` when that is a file, the target when it is a link.
-    pub new: Option<Arc<[u8]>>,
+    pub new: Option<Pieces>,
     /// What else a file has.
     pub metadata: Metadata,
 }

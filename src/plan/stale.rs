@@ -12,9 +12,9 @@ use super::text_script::diff;
 use super::versions::{Chunk, Known, Sides, VersionTag, Versions};
 use super::{PlacedHunk, Refusal};
 use crate::edit::{Action, Breaks, Code, Hash, Lines, Precondition, RelPath, Terminator, split_bom};
+use bytes::Bytes;
 use similar::DiffOp;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// Lines shown of each side of a conflict.
 const SHOWN: usize = 8;
@@ -35,7 +35,7 @@ pub(super) enum Version {
     /// The present one.
     Present,
     /// This one.
-    Earlier(Arc<[u8]>),
+    Earlier(Bytes),
 }
 
 /// A text that stands at a path.
@@ -43,7 +43,7 @@ pub(super) struct Standing<'a> {
     pub bytes: &'a [u8],
     pub hash: Hash,
     /// What stands there on disk, when the batch has changed it since.
-    pub on_disk: Option<&'a Arc<[u8]>>,
+    pub on_disk: Option<&'a Bytes>,
 }
 
 /// The version that `entry` was written for.

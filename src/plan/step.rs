@@ -5,12 +5,16 @@ use super::line_script::unterminate;
 use super::outcome::{LineRange, PlacedHunk, Twins};
 use super::rules::Rules;
 use super::{Refusal, binary, line_place, numbered, text_place};
-use crate::edit::{Code, Hunk, Locator, Replacement, Step, TextEdit, WarningCode};
+use crate::edit::{Code, Hunk, Locator, Pieces, Replacement, Step, TextEdit, WarningCode};
+use bytes::Bytes;
+
+/// From this size (bytes) on a new text shares with the old one what stays.
+const SHARED: usize = 1 << 20;
 
 /// The text after a step, and where its hunks landed.
 #[derive(Debug)]
 pub(super) struct StepDone {
-    pub bytes: Vec<u8>,
+    pub bytes: Pieces,
     pub hunks: Vec<PlacedHunk>,
 }
 
@@ -38,13 +42,13 @@ pub(super) struct Located {
 ///
 /// # Errors
 /// Every hunk that has no place, or not one only, or that overlaps another.
-pub(super) fn run(content: &[u8], step: &Step, rules: &Rules) -> Result<StepDone, Vec<Refusal>> {
+pub(super) fn run(content: &Bytes, step: &Step, rules: &Rules) -> Result<StepDone, Vec<Refusal>> {
     if let Some((hunk, change)) = binary::change(step) {
         return binary::run(content, hunk, change);
     }
     let doc = Document::new(content).map_err(|refusal| vec![refusal.at(step_origin(step))])?;
     let located = locate(&doc, rules, &step.hunks)?;
-    write(&doc, step, located)
+    write((content, &doc), step, located)
 }
 
 fn step_origin(step: &Step) -> crate::edit::Origin {
@@ -99,7 +103,11 @@ fn locate(doc: &Document<'_>, rules: &Rules, hunks: &[Hunk]) -> Result<Vec<Locat
     Ok(located.into_iter().map(|(_, found)| found).collect())
 }
 
-fn write(doc: &Document<'_>, step: &Step, located: Vec<Located>) -> Result<StepDone, Vec<Refusal>> {
+fn write(
+    (content, doc): (&Bytes, &Document<'_>),
+    step: &Step,
+    located: Vec<Located>,
+) -> Result<StepDone, Vec<Refusal>> {
     let mut owners = Vec::new();
     let mut parts = Vec::new();
     let mut placed = Vec::with_capacity(located.len());
@@ -112,12 +120,19 @@ fn write(doc: &Document<'_>, step: &Step, located: Vec<Located>) -> Result<StepD
         let (a, b) = (owners[clash.first], owners[clash.second]);
         vec![overlap(&step.hunks[a.min(b)], &step.hunks[a.max(b)])]
     })?;
+    let bares_end = placed.iter().any(|found| found.bares_end);
+    let hunks = number(step, &placed);
+    if doc.body.len() >= SHARED && !bares_end {
+        let mark = content.slice_ref(doc.mark);
+        let body = edit.into_pieces(&content.slice_ref(doc.body));
+        return Ok(StepDone { bytes: std::iter::once(mark).chain(body).collect(), hunks });
+    }
     let mut bytes = doc.mark.to_vec();
-    bytes.append(&mut edit.apply(doc.body));
-    if placed.iter().any(|found| found.bares_end) {
+    edit.apply_to(doc.body, &mut bytes);
+    if bares_end {
         unterminate(&mut bytes);
     }
-    Ok(StepDone { bytes, hunks: number(step, &placed) })
+    Ok(StepDone { bytes: bytes.into(), hunks })
 }
 
 pub(super) fn overlap(first: &Hunk, second: &Hunk) -> Refusal {

@@ -60,7 +60,7 @@ impl Memory {
         match (&file.after, &file.new) {
             (crate::disk::Node::File { mode, .. }, Some(new)) => {
                 let mode = if file.metadata != Metadata::New { *mode } else { mode & !0o022 };
-                self.0.insert(file.path.clone(), Object::File(new.to_vec(), mode));
+                self.0.insert(file.path.clone(), Object::File(new.whole().to_vec(), mode));
             }
             (crate::disk::Node::Link { target }, _) => {
                 self.0.insert(file.path.clone(), Object::Link(target.clone()));
@@ -89,7 +89,16 @@ impl Source for Memory {
 
     fn stat(&self, path: &RelPath) -> io::Result<Option<Stat>> {
         let stamp = Stamp { file: (0, 0), size: 0, modified: 0, changed: 0 };
-        let stat = |kind, mode| Stat { kind, mode, size: 0, links: 1, owner: Owner { user: 0, group: 0 }, bare: false, stamp, mount: 0 };
+        let stat = |kind, mode| Stat {
+            kind,
+            mode,
+            size: 0,
+            links: 1,
+            owner: Owner { user: 0, group: 0 },
+            bare: false,
+            stamp,
+            mount: 0,
+        };
         Ok(match self.0.get(path) {
             Some(Object::File(_, mode)) => Some(stat(Kind::File, *mode)),
             Some(Object::Link(_)) => Some(stat(Kind::Link, 0o777)),

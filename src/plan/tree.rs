@@ -3,10 +3,10 @@
 use super::outcome::PlacedHunk;
 use super::{Metadata, Refusal, Source};
 use crate::disk::{Kind, Node, Owner, Stamp};
-use crate::edit::{Code, Hash, RelPath};
+use crate::edit::{Code, Hash, Pieces, RelPath};
 use bstr::ByteSlice;
+use bytes::Bytes;
 use std::collections::HashMap;
-use std::sync::Arc;
 
 /// What the batch has made of the paths of one group so far.
 pub(super) struct Tree<'a> {
@@ -24,7 +24,7 @@ pub(super) struct Slot {
     /// What stands there on disk.
     pub before: Node,
     /// Its bytes, for a file.
-    pub old: Option<Arc<[u8]>>,
+    pub old: Option<Bytes>,
     /// The state in which they were read.
     pub seen: Option<Stamp>,
     /// Names of the file on disk.
@@ -49,7 +49,7 @@ pub(super) enum Now {
 /// A file in the making.
 #[derive(Clone)]
 pub(super) struct Content {
-    pub bytes: Arc<[u8]>,
+    pub bytes: Pieces,
     /// Where on disk the file comes from; none for one that the batch creates.
     pub origin: Option<RelPath>,
     /// Its permission bits; what to ask for, where there is no origin.
@@ -63,8 +63,8 @@ pub(super) struct Content {
 
 impl Content {
     /// The file that stands at `path`.
-    fn on_disk(path: &RelPath, bytes: Arc<[u8]>, mode: u32) -> Self {
-        Self { origin: Some(path.clone()), ..Self::new(bytes, mode) }
+    fn on_disk(path: &RelPath, bytes: Bytes, mode: u32) -> Self {
+        Self { origin: Some(path.clone()), ..Self::new(bytes.into(), mode) }
     }
 
     /// What the file takes over from its origin.
@@ -77,7 +77,7 @@ impl Content {
     }
 
     /// A file that the batch makes.
-    pub(super) fn new(bytes: Arc<[u8]>, mode: u32) -> Self {
+    pub(super) fn new(bytes: Pieces, mode: u32) -> Self {
         Self { bytes, origin: None, mode, owner: None, added: 0, removed: 0, hunks: Vec::new() }
     }
 }
@@ -217,17 +217,17 @@ fn load(source: &dyn Source, path: &RelPath, entry: usize) -> Result<Slot, Refus
         Some(Kind::Directory) => empty(Node::Directory, Now::Folder),
         Some(Kind::Link) => {
             let target = source.read_link(path).map_err(|e| io_refusal("read the link", path, &e))?;
-            let bytes: Arc<[u8]> = Arc::from(&target[..]);
-            let content = Content::on_disk(path, Arc::clone(&bytes), 0o777);
+            let bytes = Bytes::copy_from_slice(&target);
+            let content = Content::on_disk(path, bytes.clone(), 0o777);
             Slot { old: Some(bytes), ..empty(Node::Link { target }, Now::Link(content)) }
         }
         Some(Kind::Special) => empty(Node::Absent, Now::Special),
         Some(Kind::File) => {
             let (bytes, stat) = source.read(path).map_err(|e| io_refusal("read", path, &e))?;
-            let bytes: Arc<[u8]> = bytes.into();
+            let bytes = Bytes::from(bytes);
             let before = Node::File { hash: Hash::of(&bytes), mode: stat.mode, size: bytes.len() as u64 };
             let owner = stat.bare.then_some(stat.owner);
-            let content = Content { owner, ..Content::on_disk(path, Arc::clone(&bytes), stat.mode) };
+            let content = Content { owner, ..Content::on_disk(path, bytes.clone(), stat.mode) };
             Slot {
                 old: Some(bytes),
                 seen: Some(stat.stamp),

@@ -9,7 +9,7 @@ use super::swap::{Prepared, Times};
 use super::sync::{Durability, before_swap};
 use super::{Failure, Operation, OperationId, TransactionError, TreeState};
 use crate::disk::{Disk, Like, Modified, Node};
-use crate::edit::RelPath;
+use crate::edit::{Pieces, RelPath};
 use crate::plan::{Metadata, Resolved, Sink, SinkFull};
 use bstr::{BStr, BString, ByteSlice};
 use std::collections::BTreeSet;
@@ -261,7 +261,8 @@ impl<'a, D: Disk + Clone> Staging<'a, D> {
         let write = || -> io::Result<(Node, u64)> {
             match &file.after {
                 Node::File { hash, mode, size } => {
-                    let bytes = file.new.as_deref().unwrap_or_default();
+                    let none = Pieces::default();
+                    let bytes = file.new.as_ref().unwrap_or(&none);
                     let to = (&dir, name.as_ref());
                     let made = match (&like, &file.metadata) {
                         (Some((source, name)), _) => {

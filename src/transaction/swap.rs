@@ -485,6 +485,12 @@ impl<D: Disk + Clone> Committed<'_, D> {
     /// Nothing that fails here takes the batch back; it is told.
     pub fn finish<P: Participant>(self, participant: Option<&mut P>) -> Finished {
         let Prepared { ground, own, stages, journal, taken, .. } = self.prepared;
-        finish(ground, &own, &stages, (&journal, &taken.into_inner().unwrap_or_else(PoisonError::into_inner)), participant)
+        finish(
+            ground,
+            &own,
+            &stages,
+            (&journal, &taken.into_inner().unwrap_or_else(PoisonError::into_inner)),
+            participant,
+        )
     }
 }

@@ -2,7 +2,6 @@
 
 use super::tree::{Object, Tree, file, rel};
 use patchmany::plan::{Metadata, Resolved};
-use std::sync::Arc;
 
 /// A tree before and after, with what leads from one to the other.
 #[derive(Clone, Debug)]
@@ -23,7 +22,7 @@ fn batch(old: Tree, new: Tree, moves: &[(&str, &str)]) -> Batch {
         }
         let after = if folder(after) { None } else { after };
         let bytes = |o: Option<&Object>| match o {
-            Some(Object::File(bytes, _)) => Some(Arc::from(bytes.as_slice())),
+            Some(Object::File(bytes, _)) => Some(bytes.to_vec()),
             _ => None,
         };
         let moved = moves.iter().find(|(_, to)| to == path).map(|(from, _)| rel(from));
@@ -33,8 +32,8 @@ fn batch(old: Tree, new: Tree, moves: &[(&str, &str)]) -> Batch {
             before: before.map_or(patchmany::disk::Node::Absent, Object::node),
             after: after.map_or(patchmany::disk::Node::Absent, Object::node),
             seen: None,
-            old: bytes(before),
-            new: bytes(after),
+            old: bytes(before).map(Into::into),
+            new: bytes(after).map(Into::into),
             metadata: moved.or_else(|| both.then(|| rel(path))).map_or(Metadata::New, Metadata::Of),
         });
     }

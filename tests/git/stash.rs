@@ -5,10 +5,9 @@ use patchmany::disk::Node;
 use patchmany::edit::{Hash, RelPath};
 use patchmany::git::{GitError, Recorded, StashOptions, StashRecorder, remove_own_stash_lock};
 use patchmany::plan::{Metadata, Resolved, Sink};
-use std::sync::Arc;
 
 fn resolved(edit: &Edit) -> Resolved {
-    let (after, new): (_, Option<Arc<[u8]>>) = match edit {
+    let (after, new): (_, Option<Vec<u8>>) = match edit {
         Edit::Delete(_) => (Node::Absent, None),
         Edit::Link(_, target) => {
             (Node::Link { target: target.as_str().into() }, Some(target.as_bytes().into()))
@@ -19,7 +18,15 @@ fn resolved(edit: &Edit) -> Resolved {
         }
     };
     let path = RelPath::new(edit.path()).unwrap();
-    Resolved { path, before: Node::Absent, after, seen: None, old: None, new, metadata: Metadata::New }
+    Resolved {
+        path,
+        before: Node::Absent,
+        after,
+        seen: None,
+        old: None,
+        new: new.map(Into::into),
+        metadata: Metadata::New,
+    }
 }
 
 fn begin(repo: &TestRepo, message: Option<&str>) -> Result<StashRecorder, GitError> {

@@ -46,8 +46,8 @@ fn entry(at: &str, old: Option<&str>, new: Option<&str>) -> Resolved {
         before: node(old),
         after: node(new),
         seen: None,
-        old: old.map(|text| text.as_bytes().into()),
-        new: new.map(|text| text.as_bytes().into()),
+        old: old.map(|text| text.to_owned().into()),
+        new: new.map(|text| text.as_bytes().to_vec().into()),
         metadata: old.map_or(Metadata::New, |_| Metadata::Of(path(at))),
     }
 }

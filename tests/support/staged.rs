@@ -17,7 +17,7 @@ pub(crate) fn resolved((path, old, new): (&str, &str, &str)) -> Resolved {
         after: node(new),
         seen: None,
         old: None,
-        new: Some(new.as_bytes().into()),
+        new: Some(new.as_bytes().to_vec().into()),
         metadata: Metadata::Of(path),
     }
 }

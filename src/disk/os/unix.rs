@@ -2,7 +2,7 @@
 
 use super::super::{Access, Disk, Kind, Like, Made, Modified, Owner, Rename, Stamp, Stat, kept_mode};
 use super::xattr;
-use crate::edit::{Hash, RelPath};
+use crate::edit::{Hash, Pieces, RelPath};
 use bstr::{BStr, BString, ByteSlice};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::{Errno, retry_on_intr};
@@ -120,14 +120,14 @@ impl Disk for OsDisk {
     }
 
     fn create(&self, dir: &Self::Dir, name: &BStr, bytes: &[u8], mode: u32) -> io::Result<()> {
-        create_file(dir, name, bytes, mode).map(drop)
+        new_file(dir, name, mode)?.write_all(bytes)
     }
 
     #[cfg(target_os = "linux")]
     fn create_as_in(
         &self,
         (dir, name): (&Self::Dir, &BStr),
-        bytes: &[u8],
+        bytes: &Pieces,
         mode: u32,
         home: &Self::Dir,
     ) -> io::Result<Made> {
@@ -141,7 +141,7 @@ impl Disk for OsDisk {
     fn create_like(
         &self,
         (dir, name): (&Self::Dir, &BStr),
-        bytes: &[u8],
+        bytes: &Pieces,
         like: Like<'_, Self::Dir>,
         mode: u32,
     ) -> io::Result<Made> {
@@ -358,11 +358,14 @@ fn read_all(file: &File, size: u64, bytes: &mut Vec<u8>) -> io::Result<()> {
     }
 }
 
-fn create_file(dir: &OwnedFd, name: &BStr, bytes: &[u8], mode: u32) -> io::Result<File> {
+fn new_file(dir: &OwnedFd, name: &BStr, mode: u32) -> io::Result<File> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let fd = retry_on_intr(|| rustix::fs::openat(dir, name.as_bytes(), flags, permissions(mode)))?;
-    let mut file = File::from(fd);
-    file.write_all(bytes)?;
+    Ok(File::from(retry_on_intr(|| rustix::fs::openat(dir, name.as_bytes(), flags, permissions(mode)))?))
+}
+
+fn create_file(dir: &OwnedFd, name: &BStr, bytes: &Pieces, mode: u32) -> io::Result<File> {
+    let mut file = new_file(dir, name, mode)?;
+    bytes.write_to(&mut file)?;
     Ok(file)
 }
 
@@ -389,7 +392,7 @@ fn hands_down(dir: &OwnedFd) -> io::Result<bool> {
 #[cfg(target_os = "linux")]
 fn create_unnamed(
     home: &OwnedFd,
-    bytes: &[u8],
+    bytes: &Pieces,
     mode: u32,
     (dir, name): (&OwnedFd, &BStr),
 ) -> io::Result<Option<Made>> {
@@ -400,7 +403,7 @@ fn create_unnamed(
         Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOENT) => return Ok(None),
         Err(e) => return Err(e.into()),
     };
-    file.write_all(bytes)?;
+    bytes.write_to(&mut file)?;
     let own = format!("/proc/self/fd/{}", file.as_raw_fd());
     let follow = AtFlags::SYMLINK_FOLLOW;
     match rustix::fs::linkat(rustix::fs::CWD, own, dir, name.as_bytes(), follow) {
