@@ -58,6 +58,10 @@ impl<D: Disk> Folders<D> {
     /// # Errors
     /// As [`Disk::open_dir`]; `InvalidInput` for the root.
     pub fn parent(&self, path: &RelPath) -> io::Result<D::Dir> {
+        let folder = path.parent_bytes().ok_or(io::ErrorKind::InvalidInput)?;
+        if let Some(dir) = self.locked().get(folder) {
+            return Ok(dir.clone());
+        }
         self.open(&path.parent().ok_or(io::ErrorKind::InvalidInput)?)
     }
 

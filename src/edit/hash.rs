@@ -29,11 +29,11 @@ impl Hash {
     /// Those of `reader`.
     pub fn of_reader(mut reader: impl std::io::Read) -> std::io::Result<(Self, u64)> {
         let mut hasher = blake3::Hasher::new();
-        let mut piece = vec![0; 2 * LARGE];
+        let mut piece = vec![0; 256 * 1024];
         loop {
             match reader.read(&mut piece) {
                 Ok(0) => return Ok((Self(*hasher.finalize().as_bytes()), hasher.count())),
-                Ok(n) => add(&mut hasher, &piece[..n]),
+                Ok(n) => _ = hasher.update(&piece[..n]),
                 Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
                 Err(e) => return Err(e),
             }

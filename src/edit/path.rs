@@ -1,7 +1,7 @@
 //! A path below the root, as bytes: never absolute, never with `.` or `..`, always with `/`.
 
 use bstr::{BStr, BString, ByteSlice};
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
 use std::fmt;
 use std::path::Path;
 
@@ -66,6 +66,12 @@ impl RelPath {
         Some(Self(self.0[..end].into()))
     }
 
+    /// As [`parent`](Self::parent), without a copy.
+    pub fn parent_bytes(&self) -> Option<&BStr> {
+        let end = self.0.rfind_byte(b'/').unwrap_or(0);
+        (!self.is_root()).then(|| self.0[..end].as_bstr())
+    }
+
     /// The names from the root downwards.
     pub fn names(&self) -> impl Iterator<Item = &BStr> {
         self.0.split_str("/").map(ByteSlice::as_bstr).filter(|n| !n.is_empty())
@@ -93,6 +99,13 @@ impl RelPath {
 fn check_name(name: &BStr) -> Result<(), PathError> {
     let bad = name.is_empty() || name == "." || name == ".." || name.contains(&0) || name.contains(&b'/');
     if bad { Err(PathError::BadName(name.to_owned())) } else { Ok(()) }
+}
+
+/// Hashes and compares as its bytes do.
+impl Borrow<BStr> for RelPath {
+    fn borrow(&self) -> &BStr {
+        self.as_bstr()
+    }
 }
 
 impl fmt::Display for RelPath {

@@ -352,6 +352,27 @@ fn respelled(file: &str, from: usize, len: usize, how: u8) -> String {
     }
 }
 
+/// A large text shares with the new one what stays; the result is that of a small text with the rest before it.
+#[test]
+fn a_large_text_changes_as_a_small_one_does() {
+    let head = "padding of the head\n".repeat(60_000);
+    let cases = [
+        ("one\ntwo\nthree\n", vec![text("two\n", "2\n"), text("three", "")]),
+        ("one\r\ntwo\r\n", vec![text("two\n", "2\nmore\n")]),
+        ("one\ntwo", vec![lines("-two|+2")]),
+        ("one\ntwo", vec![lines(" one|-two")]),
+    ];
+    for (small, hunks) in cases {
+        let [alone, large] = [small.to_owned(), format!("{head}{small}")].map(|file| {
+            let done = place(&file, hunks.clone()).expect("it stands there");
+            (done.bytes.len(), done.bytes.hash(), done.bytes.whole())
+        });
+        let wanted = [head.as_bytes(), &alone.2].concat();
+        assert_eq!((large.0, large.1), (wanted.len(), crate::edit::Hash::of(&wanted)), "{small:?}");
+        assert!(large.2 == wanted, "{small:?}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(3000))]
 
