@@ -6,9 +6,7 @@ use crate::diff::Contents;
 use crate::disk::{Folders, OsDisk};
 use crate::edit::{BatchPath, ChangeSet, Code, Format, RelPath, WarningCode};
 use crate::error::{Error, kept};
-use crate::git::{
-    self, CommitOptions, CommitRecorder, Hooks, PathRefusal, Recorded, StashOptions, StashRecorder,
-};
+use crate::git::{self, Hooks, PathRefusal, RecordOptions, Recorded, Recorder, StashOptions, StashRecorder};
 use crate::history::{About, Retention};
 use crate::input;
 use crate::plan::{
@@ -355,17 +353,17 @@ impl<'a> Run<'a> {
     }
 
     /// Who joins the commit point; every path of the plan can be recorded.
-    fn recorder(&self, plan: &Plan, id: &OperationId) -> Result<Option<CommitRecorder>, Error> {
+    fn recorder(&self, plan: &Plan, id: &OperationId) -> Result<Option<Recorder>, Error> {
         let (Record::Commit(message), Some(repo)) = (&self.options.record, self.workspace.repo()) else {
             return Ok(None);
         };
-        let options = CommitOptions {
+        let options = RecordOptions {
             message: message.clone(),
             hooks: self.options.hooks,
             lock_timeout: self.options.lock_timeout,
             operation_id: id.to_string(),
         };
-        let recorder = CommitRecorder::begin(repo, &RelPath::root(), options)?;
+        let recorder = Recorder::begin(repo, &RelPath::root(), options)?;
         refused(recorder.check(&touched(plan))?)?;
         Ok(Some(recorder))
     }

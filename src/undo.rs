@@ -5,7 +5,7 @@ use crate::diff::{Contents, counts};
 use crate::disk::{Folders, Node, OsDisk};
 use crate::edit::{BatchPath, Pieces, RelPath, WarningCode};
 use crate::error::Error;
-use crate::git::{self, CommitOptions, CommitRecorder, Hooks};
+use crate::git::{self, Hooks, RecordOptions, Recorder};
 use crate::history::{About, HistoryError, Log, Past, Retention, Reversal, Wanted};
 use crate::plan::{
     FileAction, LastLink, Metadata, Plan, PlannedFile, Resolved, Sink, Source, Start, WorkTree,
@@ -182,19 +182,19 @@ impl Undoing<'_> {
         }
     }
 
-    fn recorder(&self, plan: &Plan, id: &OperationId) -> Result<Option<CommitRecorder>, Error> {
+    fn recorder(&self, plan: &Plan, id: &OperationId) -> Result<Option<Recorder>, Error> {
         let (Commit::Yes(message), Some(repo)) = (&self.options.commit, self.workspace.repo()) else {
             return Ok(None);
         };
         let word = self.past.about.command.reversed().as_str();
         let named = || format!("patchmany: {word} {}", self.past.id());
-        let options = CommitOptions {
+        let options = RecordOptions {
             message: Some(message.clone().unwrap_or_else(named)),
             hooks: self.options.hooks,
             lock_timeout: self.options.lock_timeout,
             operation_id: id.to_string(),
         };
-        let recorder = CommitRecorder::begin(repo, &RelPath::root(), options)?;
+        let recorder = Recorder::begin(repo, &RelPath::root(), options)?;
         refused(recorder.check(&touched(plan))?)?;
         Ok(Some(recorder))
     }

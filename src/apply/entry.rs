@@ -6,7 +6,7 @@
 use crate::disk::{Folders, OsDisk};
 use crate::edit::RelPath;
 use crate::error::Error;
-use crate::git::{self, CommitRecorder};
+use crate::git::{self, Recorder};
 use crate::transaction::{
     Decide, Ground, Locked, OperationId, Pending, Recovered, Store, TransactionError, pending, recover,
 };
@@ -65,7 +65,7 @@ fn lock(other: &Neighbour, lock_timeout: Duration) -> Result<Locked<OsDisk>, Err
 fn recover_elsewhere(other: &Neighbour, decide: Decide) -> Result<Vec<Recovered>, Error> {
     let Some(folders) = folders_with_interrupted(other)? else { return Ok(Vec::new()) };
     let ground = Ground { folders: &folders, store: &other.store, head: b"" };
-    recover(ground, decide, |_| None::<CommitRecorder>).map_err(|error| elsewhere(other, error))
+    recover(ground, decide, |_| None::<Recorder>).map_err(|error| elsewhere(other, error))
 }
 
 /// The folders of a root where operations were interrupted. What was interrupted in a root that is gone touches nothing.
@@ -106,6 +106,6 @@ fn end_interrupted(
         return Ok(Vec::new());
     }
     let head = workspace.head();
-    let recorder = |_: &OperationId| Some(CommitRecorder::resume(repo?, &RelPath::root(), lock_timeout));
+    let recorder = |_: &OperationId| Some(Recorder::resume(repo?, &RelPath::root(), lock_timeout));
     Ok(recover(Ground { folders, store, head: &head }, decide, recorder)?)
 }

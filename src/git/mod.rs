@@ -5,7 +5,6 @@
 //! objects first, which nobody sees, and then moves one reference by compare-and-swap.
 
 mod clean;
-mod commit;
 mod error;
 mod head;
 mod hook;
@@ -17,6 +16,7 @@ mod naming;
 mod object;
 mod preflight;
 mod record;
+mod recorder;
 mod reference;
 mod reflog;
 mod refusal;
@@ -28,13 +28,13 @@ mod stored;
 mod unchanged;
 
 pub use clean::Attributes;
-pub use commit::{CommitOptions, CommitRecorder, Hooks};
 pub use error::GitError;
 pub use head::head_mark;
 pub use lock::{IndexGuard, guard_index, lock_owner, remove_own_lock};
 pub use merge::merge;
 pub use naming::Naming;
 pub use record::recorded_in;
+pub use recorder::{Hooks, RecordOptions, Recorder};
 pub use refusal::PathRefusal;
 pub use repo::{Discovery, Environment, Repo};
 pub use rules::GitRules;

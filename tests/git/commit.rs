@@ -2,7 +2,7 @@
 
 use crate::support::{Edit, TestRepo, commit, land, options, recorder};
 use patchmany::edit::{Code, RelPath};
-use patchmany::git::{CommitRecorder, GitError, remove_own_lock};
+use patchmany::git::{GitError, Recorder, remove_own_lock};
 use patchmany::transaction::{Participant, Unrecorded};
 use std::time::{Duration, Instant};
 
@@ -73,7 +73,7 @@ fn a_submodule_is_a_repository_of_its_own() {
     let url = inner.root().to_str().unwrap();
     outer.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", url, "mod"]);
     outer.git(&["commit", "-q", "-m", "with a submodule"]);
-    let recorder = CommitRecorder::begin(&outer.open(), &RelPath::root(), options(None)).unwrap();
+    let recorder = Recorder::begin(&outer.open(), &RelPath::root(), options(None)).unwrap();
     let refused = recorder.check(&[(RelPath::new("mod/a.txt").unwrap(), true)]).unwrap();
     assert_eq!(refused[0].code, Code::ProtectedPath);
     drop(recorder);
@@ -99,7 +99,7 @@ fn sha256_repositories_work() {
 fn the_root_may_be_a_folder_of_the_work_tree() {
     let repo = two_files();
     let root = repo.open().relative(&repo.path("sub")).unwrap();
-    let mut recorder = CommitRecorder::begin(&repo.open(), &root, options(None)).unwrap();
+    let mut recorder = Recorder::begin(&repo.open(), &root, options(None)).unwrap();
     let batch = [Edit::write("b.txt", "edited\n")];
     assert_eq!(recorder.check(&[(RelPath::new("b.txt").unwrap(), true)]).unwrap(), []);
     let record = recorder.prepare(&land(&repo.path("sub"), &batch)).unwrap();
@@ -209,7 +209,7 @@ fn a_foreign_lock_is_no_part_of_recovery() {
         serde_json::from_slice::<serde_json::Value>(&record).unwrap()["new"].as_str().unwrap().to_owned();
     repo.write(".git/refs/heads/side.lock", format!("{new}\n"));
     std::fs::remove_file(repo.path(".git/refs/heads/main.lock")).unwrap();
-    CommitRecorder::resume(&repo.open(), &RelPath::root(), Duration::ZERO).finish(&record).unwrap();
+    Recorder::resume(&repo.open(), &RelPath::root(), Duration::ZERO).finish(&record).unwrap();
     assert!(repo.path(".git/refs/heads/side.lock").exists(), "the record does not name it");
     assert_eq!(repo.git(&["rev-parse", "HEAD"]), new);
 }
@@ -286,7 +286,7 @@ fn a_crash_after_the_branch_moved_is_finished_from_the_record() {
     repo.git(&["update-ref", "-m", "commit: one", "HEAD", &new]);
 
     for _ in 0..2 {
-        let mut resumed = CommitRecorder::resume(&repo.open(), &RelPath::root(), Duration::ZERO);
+        let mut resumed = Recorder::resume(&repo.open(), &RelPath::root(), Duration::ZERO);
         resumed.finish(&record).unwrap();
         assert_eq!(resumed.recorded().unwrap().commit, new);
         assert_eq!(repo.git(&["status", "--porcelain"]), "M  sub/b.txt");
@@ -305,7 +305,7 @@ fn a_crash_before_the_branch_moved_is_finished_from_the_record() {
         serde_json::from_slice::<serde_json::Value>(&record).unwrap()["new"].as_str().unwrap().to_owned();
     // Killed while it held the lock of the branch.
     repo.write(".git/refs/heads/main.lock", format!("{new}\n"));
-    CommitRecorder::resume(&repo.open(), &RelPath::root(), Duration::ZERO).finish(&record).unwrap();
+    Recorder::resume(&repo.open(), &RelPath::root(), Duration::ZERO).finish(&record).unwrap();
     assert_eq!(repo.git(&["log", "--format=%s"]), "one\nbase");
     assert_eq!(repo.git(&["status", "--porcelain"]), "");
 }
@@ -319,7 +319,7 @@ fn what_the_user_staged_after_a_crash_stays() {
     remove_own_lock(&repo.open(), "op-1").unwrap();
     repo.write("a.txt", "the user's\n");
     repo.git(&["add", "a.txt"]);
-    CommitRecorder::resume(&repo.open(), &RelPath::root(), Duration::ZERO).finish(&record).unwrap();
+    Recorder::resume(&repo.open(), &RelPath::root(), Duration::ZERO).finish(&record).unwrap();
     assert_eq!(repo.git(&["show", ":a.txt"]), "the user's");
     assert_eq!(repo.git(&["show", "HEAD:a.txt"]), "edited");
 }

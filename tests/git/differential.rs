@@ -1,4 +1,4 @@
-//! Random repositories with random dirt: what `CommitRecorder` leaves equals what `git commit --only` leaves.
+//! Random repositories with random dirt: what `Recorder` leaves equals what `git commit --only` leaves.
 
 use crate::support::{Edit, Rng, TestRepo, commit};
 

@@ -2,7 +2,7 @@
 
 use crate::support::{Edit, TestRepo, commit, land, options, recorder};
 use patchmany::edit::RelPath;
-use patchmany::git::{CommitOptions, CommitRecorder, Hooks};
+use patchmany::git::{Hooks, RecordOptions, Recorder};
 use patchmany::transaction::Participant;
 
 fn repo() -> TestRepo {
@@ -93,8 +93,8 @@ fn hooks_can_be_skipped_and_live_elsewhere() {
     repo.git(&["config", "core.hooksPath", "hooks"]);
     assert!(commit(&repo, &edit(), None).is_err());
     repo.write("a.txt", "a\n");
-    let options = CommitOptions { hooks: Hooks::Skip, ..options(None) };
-    let mut recorder = CommitRecorder::begin(&repo.open(), &RelPath::root(), options).unwrap();
+    let options = RecordOptions { hooks: Hooks::Skip, ..options(None) };
+    let mut recorder = Recorder::begin(&repo.open(), &RelPath::root(), options).unwrap();
     let record = recorder.prepare(&land(repo.root(), &edit())).unwrap();
     recorder.finish(&record).unwrap();
     assert_eq!(repo.git(&["show", "HEAD:a.txt"]), "edited");

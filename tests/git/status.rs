@@ -2,7 +2,7 @@
 
 use crate::support::{TestRepo, options};
 use patchmany::edit::{Code, RelPath};
-use patchmany::git::{CommitRecorder, Discovery, Environment, GitError, Repo, StatusReader, Tracking};
+use patchmany::git::{Discovery, Environment, GitError, Recorder, Repo, StatusReader, Tracking};
 use std::path::Path;
 
 fn path(path: &str) -> RelPath {
@@ -77,7 +77,7 @@ fn paths_are_told_apart() {
 fn refusals_name_path_and_reason() {
     let repo = zoo();
     let before = repo.state();
-    let recorder = CommitRecorder::begin(&repo.open(), &RelPath::root(), options(None)).unwrap();
+    let recorder = Recorder::begin(&repo.open(), &RelPath::root(), options(None)).unwrap();
     let exists = |name: &str| (path(name), repo.path(name).symlink_metadata().is_ok());
     let names = [
         "clean",
@@ -127,7 +127,7 @@ fn refusals_name_path_and_reason() {
 fn attributes_that_gix_ranks_wrongly_are_refused() {
     let repo = TestRepo::new(&[("a", "a\n"), ("sub/.gitattributes", "* -text\n"), ("sub/b", "b\n")]);
     repo.write(".git/info/attributes", "* text\n");
-    let recorder = CommitRecorder::begin(&repo.open(), &RelPath::root(), options(None)).unwrap();
+    let recorder = Recorder::begin(&repo.open(), &RelPath::root(), options(None)).unwrap();
     let refused = recorder.check(&[(path("a"), true), (path("sub/b"), true)]).unwrap();
     assert_eq!(refused.iter().map(|r| r.path.to_string()).collect::<Vec<_>>(), ["sub/b"]);
     assert!(refused[0].message.contains("info/attributes"));
@@ -158,7 +158,7 @@ fn unmerged_and_sparse_paths_are_refused() {
 #[test]
 fn operations_in_progress_and_missing_identities_are_refused() {
     let repo = TestRepo::new(&[("a", "a\n")]);
-    let begin = || CommitRecorder::begin(&repo.open(), &RelPath::root(), options(None)).map(drop);
+    let begin = || Recorder::begin(&repo.open(), &RelPath::root(), options(None)).map(drop);
     begin().unwrap();
     for (file, what) in
         [("MERGE_HEAD", "a merge"), ("CHERRY_PICK_HEAD", "a cherry-pick"), ("BISECT_LOG", "a bis")]
@@ -209,7 +209,7 @@ fn unknown_formats_are_refused() {
 fn child_prints_what_it_discovers() {
     use std::io::Write;
     let found = Repo::discover(&std::env::current_dir().unwrap()).unwrap().into_repo().unwrap();
-    let begun = CommitRecorder::begin(&found, &RelPath::root(), options(None));
+    let begun = Recorder::begin(&found, &RelPath::root(), options(None));
     let outcome = begun.map_or_else(|error| format!("{:?} {error}", error.code()), |_| "begun".to_owned());
     let mut out = std::fs::File::create(std::env::var_os("REPORT").unwrap()).unwrap();
     write!(out, "{} {} {outcome}", found.work_tree().display(), found.in_hook()).unwrap();

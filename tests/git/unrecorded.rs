@@ -4,7 +4,7 @@
 use crate::support::{TestRepo, die, patches, resolved};
 use patchmany::disk::{Disk, Folders, OsDisk};
 use patchmany::edit::RelPath;
-use patchmany::git::{CommitOptions, CommitRecorder, Hooks, head_mark};
+use patchmany::git::{Hooks, RecordOptions, Recorder, head_mark};
 use patchmany::plan::Sink;
 use patchmany::transaction::{
     Durability, Finished, Ground, Landed, Participant, ParticipantError, Staging, Stop, Store, Unrecorded,
@@ -14,7 +14,7 @@ use std::time::Duration;
 
 /// Somebody acts after COMMIT, just before the branch is moved.
 struct Disturbed<'a> {
-    recorder: CommitRecorder,
+    recorder: Recorder,
     act: &'a dyn Fn(),
 }
 
@@ -45,13 +45,13 @@ fn apply(repo: &TestRepo, act: &dyn Fn()) -> (String, Finished) {
         Staging::begin(Ground { folders: &folders, store: &store, head: b"" }, Durability::None).unwrap();
     let id = staging.id().to_string();
     staging.put(&resolved(("a.txt", "one\n", "1\n"))).unwrap();
-    let options = CommitOptions {
+    let options = RecordOptions {
         message: Some("ours".to_owned()),
         hooks: Hooks::Run,
         lock_timeout: Duration::ZERO,
         operation_id: id.clone(),
     };
-    let recorder = CommitRecorder::begin(&repo.open(), &RelPath::root(), options).unwrap();
+    let recorder = Recorder::begin(&repo.open(), &RelPath::root(), options).unwrap();
     let mut participant = Disturbed { recorder, act };
     let swapped = staging.seal().unwrap().swap(&Stop::new(0)).unwrap();
     let committed = swapped.commit(Some(&mut participant)).unwrap();

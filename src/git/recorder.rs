@@ -22,7 +22,7 @@ use std::time::Duration;
 
 /// How to commit.
 #[derive(Clone, Debug)]
-pub struct CommitOptions {
+pub struct RecordOptions {
     /// The message; `None` for one that counts the files.
     pub message: Option<String>,
     /// Whether `pre-commit`, `commit-msg` and `post-commit` run.
@@ -44,23 +44,23 @@ pub enum Hooks {
 
 /// Joins a transaction and turns it into a commit.
 #[derive(Debug)]
-pub struct CommitRecorder {
+pub struct Recorder {
     repo: Repo,
     root: RelPath,
-    options: CommitOptions,
+    options: RecordOptions,
     /// Where HEAD pointed at the beginning; `None` after a resume.
     head: Option<Head>,
     lock: Option<IndexLock>,
     recorded: Option<Recorded>,
 }
 
-impl CommitRecorder {
+impl Recorder {
     /// Makes sure that a commit can be made now and takes `index.lock`. `root` is the tool's root relative to the
     /// work tree.
     ///
     /// # Errors
     /// [`Locked`](GitError::Locked) when the lock stays taken, and whatever forbids a commit.
-    pub fn begin(repo: &Repo, root: &RelPath, options: CommitOptions) -> Result<Self, GitError> {
+    pub fn begin(repo: &Repo, root: &RelPath, options: RecordOptions) -> Result<Self, GitError> {
         preflight::check(repo, &repo.local(), &options.operation_id)?;
         let lock = IndexLock::take(repo, &options.operation_id, options.lock_timeout)?;
         let head = Head::read(&repo.local())?;
@@ -77,7 +77,7 @@ impl CommitRecorder {
     /// For recovery: only [`finish`](Participant::finish) may be called, with the journal's record.
     pub fn resume(repo: &Repo, root: &RelPath, lock_timeout: Duration) -> Self {
         let options =
-            CommitOptions { message: None, hooks: Hooks::Skip, lock_timeout, operation_id: String::new() };
+            RecordOptions { message: None, hooks: Hooks::Skip, lock_timeout, operation_id: String::new() };
         Self { repo: repo.clone(), root: root.clone(), options, head: None, lock: None, recorded: None }
     }
 
@@ -218,7 +218,7 @@ impl CommitRecorder {
     }
 }
 
-impl Participant for CommitRecorder {
+impl Participant for Recorder {
     fn prepare(&mut self, landed: &dyn Landed) -> Result<Vec<u8>, ParticipantError> {
         Ok(self.prepare_record(landed)?.to_bytes())
     }
