@@ -6,7 +6,9 @@ use crate::diff::Contents;
 use crate::disk::{Folders, OsDisk};
 use crate::edit::{BatchPath, ChangeSet, Code, Format, RelPath, WarningCode};
 use crate::error::{Error, kept};
-use crate::git::{self, Hooks, PathRefusal, RecordOptions, Recorded, Recorder, StashOptions, StashRecorder};
+use crate::git::{
+    self, Hooks, PathRefusal, RecordKind, RecordOptions, Recorded, Recorder, StashOptions, StashRecorder,
+};
 use crate::history::{About, Retention};
 use crate::input;
 use crate::plan::{
@@ -14,8 +16,8 @@ use crate::plan::{
 };
 use crate::report::{ErrorReport, GitReport, Mode, Outcome, Report, WarningReport, Written};
 use crate::transaction::{
-    Decide, Durability, Finished, Ground, OperationId, ParticipantError, Pending, Recovered, RecoveryOutcome,
-    Room, Staging, Stop, TreeState, Unrecorded, pending,
+    Decide, Durability, Finished, Ground, OperationId, ParticipantError, Pending, Prepared, Recovered,
+    RecoveryOutcome, Room, Staging, Stop, TreeState, Unrecorded, pending,
 };
 use crate::workspace::{Author, Past, Workspace};
 use bytes::Bytes;
@@ -83,8 +85,13 @@ pub enum Record {
     /// Nothing: as if the files had been edited by hand.
     #[default]
     Nothing,
-    /// One commit of exactly the batch, with this message or one that counts the files.
+    /// One commit of exactly the batch, with this message or one that counts the files. Other changes in its files stay
+    /// staged or unstaged as they are.
     Commit(Option<String>),
+    /// One commit of the files of the batch as they then stand, other changes in them included.
+    WholeFiles(Option<String>),
+    /// The batch is staged, in the index too.
+    Stage,
     /// A stash entry of the batch; the work tree stays as it is.
     Stash(Option<String>),
 }
@@ -342,11 +349,12 @@ impl<'a> Run<'a> {
             .repo()
             .filter(|_| recorder.is_none())
             .and_then(|repo| git::guard_index(repo, id.as_str()));
-        let committed = staging.seal()?.swap(stop)?.commit(recorder.as_mut())?;
+        let prepared = weighed(staging.seal()?, recorder.as_mut(), &moves(&plan))?;
+        let committed = prepared.swap(stop)?.commit(recorder.as_mut())?;
         report.list(&plan, Written::Yes);
         (report.applied, report.outcome, report.tree) = (true, Outcome::Applied, TreeState::Applied);
         let finished = committed.finish(recorder.as_mut());
-        report.git = recorder.and_then(|r| r.recorded()).map(|r| recorded("commit", r));
+        report.git = recorder.and_then(|r| r.recorded()).map(recorded);
         tell_finished(report, finished);
         prune(self.workspace, ground, report);
         Ok(plan)
@@ -354,16 +362,21 @@ impl<'a> Run<'a> {
 
     /// Who joins the commit point; every path of the plan can be recorded.
     fn recorder(&self, plan: &Plan, id: &OperationId) -> Result<Option<Recorder>, Error> {
-        let (Record::Commit(message), Some(repo)) = (&self.options.record, self.workspace.repo()) else {
-            return Ok(None);
+        let Some(repo) = self.workspace.repo() else { return Ok(None) };
+        let (kind, message) = match &self.options.record {
+            Record::Nothing | Record::Stash(_) => return Ok(None),
+            Record::Commit(message) => (RecordKind::Commit, message.clone()),
+            Record::WholeFiles(message) => (RecordKind::WholeFiles, message.clone()),
+            Record::Stage => (RecordKind::Stage, None),
         };
         let options = RecordOptions {
-            message: message.clone(),
+            kind,
+            message,
             hooks: self.options.hooks,
             lock_timeout: self.options.lock_timeout,
             operation_id: id.to_string(),
         };
-        let recorder = Recorder::begin(repo, &RelPath::root(), options)?;
+        let mut recorder = Recorder::begin(repo, &RelPath::root(), options)?;
         refused(recorder.check(&touched(plan))?)?;
         Ok(Some(recorder))
     }
@@ -389,7 +402,7 @@ impl<'a> Run<'a> {
         }
         refused(stash.check(&touched(&plan))?)?;
         report.transaction = Some(id.to_string());
-        report.git = Some(recorded("stash", stash.finish()?));
+        report.git = Some(recorded(stash.finish()?));
         (report.applied, report.outcome) = (true, Outcome::Applied);
         Ok(plan)
     }
@@ -411,8 +424,33 @@ pub(crate) fn touched(plan: &Plan) -> Vec<(RelPath, bool)> {
     paths
 }
 
-pub(crate) fn recorded(record: &'static str, recorded: Recorded) -> GitReport {
-    GitReport { record, commit: recorded.commit, reference: recorded.reference }
+/// The old and new paths of moved files.
+fn moves(plan: &Plan) -> Vec<(RelPath, RelPath)> {
+    plan.files.iter().filter_map(|file| Some((file.from.clone()?, file.path.clone()))).collect()
+}
+
+/// The batch, once it is parted from other changes in its files; where it cannot be, it is thrown away.
+pub(crate) fn weighed<'a>(
+    prepared: Prepared<'a, OsDisk>,
+    recorder: Option<&mut Recorder>,
+    moves: &[(RelPath, RelPath)],
+) -> Result<Prepared<'a, OsDisk>, Error> {
+    let Some(recorder) = recorder else { return Ok(prepared) };
+    match recorder.weigh(&prepared, moves).map_err(Error::from).and_then(refused) {
+        Ok(()) => Ok(prepared),
+        Err(error) => {
+            prepared.discard()?;
+            Err(error)
+        }
+    }
+}
+
+pub(crate) fn recorded(recorded: Recorded) -> GitReport {
+    GitReport {
+        record: recorded.as_str(),
+        commit: recorded.commit().map(str::to_owned),
+        reference: recorded.reference().map(str::to_owned),
+    }
 }
 
 /// After the commit point nothing is taken back; what did not get done is told.

@@ -240,10 +240,10 @@ pub struct WarningReport {
 /// What was recorded.
 #[derive(Clone, Debug, Serialize)]
 pub struct GitReport {
-    /// `commit` or `stash`.
+    /// `commit`, `stash` or `stage`.
     pub record: &'static str,
-    /// The commit's id in hex.
-    pub commit: String,
+    /// The commit's id in hex; nothing where the batch is only staged.
+    pub commit: Option<String>,
     /// The reference that names it.
     #[serde(rename = "ref")]
     pub reference: Option<String>,

@@ -1,11 +1,13 @@
 //! The commands about the past as functions: `undo` and `redo`, each returning a [`Report`]; `log`, `show` and `prune`.
 
-use crate::apply::{enter, prune, recorded, refused, reported, tell_finished, tell_recovered, touched};
+use crate::apply::{
+    enter, prune, recorded, refused, reported, tell_finished, tell_recovered, touched, weighed,
+};
 use crate::diff::{Contents, counts};
 use crate::disk::{Folders, Node, OsDisk};
 use crate::edit::{BatchPath, Pieces, RelPath, WarningCode};
 use crate::error::Error;
-use crate::git::{self, Hooks, RecordOptions, Recorder};
+use crate::git::{self, Hooks, RecordKind, RecordOptions, Recorder};
 use crate::history::{About, HistoryError, Log, Past, Retention, Reversal, Wanted};
 use crate::plan::{
     FileAction, LastLink, Metadata, Plan, PlannedFile, Resolved, Sink, Source, Start, WorkTree,
@@ -159,12 +161,14 @@ impl Undoing<'_> {
         // Keeps git from changing the tree meanwhile, where nobody else holds it.
         let repo = self.workspace.repo().filter(|_| recorder.is_none());
         let _guard = repo.and_then(|repo| git::guard_index(repo, id.as_str()));
-        let committed = staging.seal()?.swap(stop)?.commit(recorder.as_mut())?;
+        let moves = self.about(&plan).moves;
+        let prepared = weighed(staging.seal()?, recorder.as_mut(), &moves)?;
+        let committed = prepared.swap(stop)?.commit(recorder.as_mut())?;
         report.list(&plan, Written::Yes);
         (report.applied, report.outcome, report.tree) = (true, Outcome::Applied, TreeState::Applied);
         let finished = committed.finish(recorder.as_mut());
         self.tell_record(recorder.is_some(), report);
-        report.git = recorder.and_then(|r| r.recorded()).map(|r| recorded("commit", r));
+        report.git = recorder.and_then(|r| r.recorded()).map(recorded);
         tell_finished(report, finished);
         prune(self.workspace, self.ground, report);
         Ok(())
@@ -189,12 +193,13 @@ impl Undoing<'_> {
         let word = self.past.about.command.reversed().as_str();
         let named = || format!("patchmany: {word} {}", self.past.id());
         let options = RecordOptions {
+            kind: RecordKind::Commit,
             message: Some(message.clone().unwrap_or_else(named)),
             hooks: self.options.hooks,
             lock_timeout: self.options.lock_timeout,
             operation_id: id.to_string(),
         };
-        let recorder = Recorder::begin(repo, &RelPath::root(), options)?;
+        let mut recorder = Recorder::begin(repo, &RelPath::root(), options)?;
         refused(recorder.check(&touched(plan))?)?;
         Ok(Some(recorder))
     }
@@ -202,10 +207,13 @@ impl Undoing<'_> {
     /// A commit is not taken back with its files, unless a new one is asked for.
     fn tell_record(&self, recording: bool, report: &mut Report) {
         if let (Some(made), false) = (&self.past.recorded, recording) {
-            let commit = made.commit.get(..12).unwrap_or(&made.commit);
-            let message = format!(
-                "the files are back as before, the commit {commit} stays; undo --commit makes a new one"
-            );
+            let message = match made.commit() {
+                Some(commit) => format!(
+                    "the files are back as before, the commit {} stays; undo --commit makes a new one",
+                    commit.get(..12).unwrap_or(commit)
+                ),
+                None => "the files are back as before; what was staged stays in the index".to_owned(),
+            };
             report.warnings.push(WarningReport { code: WarningCode::RecordStays, path: None, message });
         }
     }
@@ -309,7 +317,7 @@ fn operation(past: &Past<OsDisk>) -> OperationReport {
         time: past.id().time(),
         command: past.about.command.as_str(),
         files: past.operation.changes().len(),
-        git: past.recorded.clone().map(|r| recorded("commit", r)),
+        git: past.recorded.clone().map(recorded),
         undoes: past.about.undoes.as_ref().map(ToString::to_string),
         undone: past.undone().as_str(),
     }

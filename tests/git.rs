@@ -1,5 +1,6 @@
 //! `git/`, with the git program as the judge.
 
+mod beside;
 mod commit;
 mod differential;
 mod hooks;
@@ -10,3 +11,12 @@ mod shown;
 mod stash;
 mod status;
 mod unrecorded;
+
+use crate::support::TestRepo;
+
+/// What is left of runs in our folder of the git directory, but for the undo store and the lock file.
+fn left(repo: &TestRepo) -> Vec<String> {
+    let Ok(found) = std::fs::read_dir(repo.path(".git/patchmany")) else { return Vec::new() };
+    let names = found.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.filter(|name| !["undo", "lock"].contains(&name.as_str())).collect()
+}

@@ -61,7 +61,7 @@ impl Cleaner {
 
     /// Stores what git would store for a regular file with these bytes.
     pub(crate) fn store(&mut self, path: &RelPath, bytes: &[u8]) -> Result<ObjectId, GitError> {
-        let cleaned = self.convert(path, bytes)?;
+        let cleaned = self.clean(path, bytes)?;
         self.store_verbatim(cleaned.as_deref().unwrap_or(bytes))
     }
 
@@ -72,7 +72,7 @@ impl Cleaner {
 
     /// The id that [`store`](Self::store) would return; nothing is written.
     pub(crate) fn id(&mut self, path: &RelPath, bytes: &[u8]) -> Result<ObjectId, GitError> {
-        let cleaned = self.convert(path, bytes)?;
+        let cleaned = self.clean(path, bytes)?;
         self.id_verbatim(cleaned.as_deref().unwrap_or(bytes))
     }
 
@@ -82,8 +82,8 @@ impl Cleaner {
         gix::objs::compute_hash(kind, gix::objs::Kind::Blob, bytes).map_err(GitError::gix("hash a blob"))
     }
 
-    /// `None` when no filter changes the bytes.
-    fn convert(&mut self, path: &RelPath, bytes: &[u8]) -> Result<Option<Vec<u8>>, GitError> {
+    /// What git would store for a regular file with these bytes; `None` when no filter changes them.
+    pub(crate) fn clean(&mut self, path: &RelPath, bytes: &[u8]) -> Result<Option<Vec<u8>>, GitError> {
         let Self { repo, pipeline, attributes, index } = self;
         let failed = |source| GitError::Filter { path: path.clone(), source: Box::new(source) };
         let platform = attributes.at_path(path.as_bstr(), None, &repo.objects)?;

@@ -84,6 +84,11 @@ pub enum GitError {
     /// The pre-commit hook staged a path that is not in the batch.
     #[error("the pre-commit hook staged {0}, which is not part of the batch")]
     HookStaged(BString),
+    /// The pre-commit hook staged a version of a path that holds changes of the user's beside the batch.
+    #[error(
+        "the pre-commit hook staged another version of {0}, in which there are changes that are not part of the batch"
+    )]
+    HookMixed(RelPath),
     /// The commit could not be signed.
     #[error("cannot sign the commit: {0:#}")]
     Signing(Box<gix::Error>),
@@ -152,6 +157,7 @@ impl GitError {
             Self::RefMoved { .. } => "git cherry-pick the commit, or reset the branch to it",
             Self::Hook { .. } => "repair what it names, or run with --no-hooks",
             Self::HookStaged(_) => "stage it by hand, or run with --no-hooks",
+            Self::HookMixed(_) => "commit those changes first, or run with --whole-files or --no-hooks",
             Self::Signing(_) => "repair the signing key, or set commit.gpgSign to false",
             Self::NothingToCommit => "apply without recording",
             _ => return None,

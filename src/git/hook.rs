@@ -2,7 +2,8 @@
 //!
 //! The only place that starts `git`, and only when there may be such a hook.
 
-use super::record::{Entry, Side};
+use super::part::Part;
+use super::record::Side;
 use super::repo::Environment;
 use super::status::id_on_disk;
 use super::{GitError, Repo, clean::Cleaner, index};
@@ -27,7 +28,7 @@ pub(crate) struct Hooks<'r> {
 /// What the hooks left to commit.
 pub(crate) struct Vetted {
     pub(crate) message: BString,
-    /// Whether versions in the batch's entries were replaced, so that the tree has to be written again.
+    /// Whether versions of the batch were replaced, so that the tree has to be written again.
     pub(crate) replaced: bool,
 }
 
@@ -42,20 +43,20 @@ impl<'r> Hooks<'r> {
     /// place of ours.
     ///
     /// # Errors
-    /// A hook fails, or stages a path outside of the batch.
+    /// A hook fails, or stages a path outside of the batch, or one that holds other changes beside the batch.
     pub(crate) fn vet(
         &self,
         tree: ObjectId,
-        entries: &mut [Entry],
+        parts: &mut [Part],
         mut message: BString,
     ) -> Result<Vetted, GitError> {
         let (on_commit, on_message) = (self.may_exist("pre-commit"), self.may_exist("commit-msg"));
         let mut replaced = false;
         if on_commit || on_message {
-            let before = self.write_index(tree, entries)?;
+            let before = self.write_index(tree, parts)?;
             if on_commit {
                 self.run("pre-commit", Some(&self.index), &[])?;
-                replaced = self.take_over(&staged(&before), &staged(&self.read_back()?), entries)?;
+                replaced = self.take_over(&staged(&before), &staged(&self.read_back()?), parts)?;
             }
         }
         if on_message {
@@ -120,9 +121,9 @@ impl<'r> Hooks<'r> {
     }
 
     /// Writes the private index: `tree`, with what is known of the files, so that a hook's `git diff-files` is quiet.
-    fn write_index(&self, tree: ObjectId, entries: &[Entry]) -> Result<gix::index::File, GitError> {
+    fn write_index(&self, tree: ObjectId, parts: &[Part]) -> Result<gix::index::File, GitError> {
         let mut given = self.local.index_from_tree(&tree).map_err(GitError::gix("read the new tree"))?;
-        let known = index::open(self.local)?;
+        let known = index::open(self.local, self.repo.index_path())?;
         let options = self.local.stat_options().map_err(GitError::gix("read the configuration"))?;
         for (entry, path) in given.entries_mut_with_paths() {
             let Some(known_entry) = known.entry_by_path(path) else {
@@ -133,10 +134,10 @@ impl<'r> Hooks<'r> {
                 entry.stat = known_entry.stat;
             }
         }
-        for entry in entries {
-            let path = entry.path.as_bstr();
+        for part in parts.iter().filter(|part| part.committed == part.on_disk) {
+            let path = part.path.as_bstr();
             if let Some(found) = given.entry_mut_by_path_and_stage(path, Stage::Unconflicted) {
-                let on_disk = self.repo.work_tree().join(entry.path.to_path());
+                let on_disk = self.repo.work_tree().join(part.path.to_path());
                 found.stat = index::stat(&on_disk).unwrap_or_default();
             }
         }
@@ -154,25 +155,31 @@ impl<'r> Hooks<'r> {
         &self,
         before: &BTreeMap<&[u8], Side>,
         after: &BTreeMap<&[u8], Side>,
-        entries: &mut [Entry],
+        parts: &mut [Part],
     ) -> Result<bool, GitError> {
-        let batch: HashSet<&[u8]> = entries.iter().map(|entry| entry.path.as_bstr().as_bytes()).collect();
+        let batch: HashSet<&[u8]> = parts.iter().map(|part| part.path.as_bstr().as_bytes()).collect();
         let paths = before.keys().chain(after.keys());
         if let Some(path) = paths.copied().find(|p| !batch.contains(p) && before.get(p) != after.get(p)) {
             return Err(GitError::HookStaged(path.into()));
         }
-        let changed: Vec<_> = entries
+        let changed: Vec<_> = parts
             .iter_mut()
-            .filter(|entry| after.get(entry.path.as_bstr().as_bytes()).copied() != entry.after)
+            .filter(|part| after.get(part.path.as_bstr().as_bytes()).copied() != part.committed)
             .collect();
         if changed.is_empty() {
             return Ok(false);
         }
-        let index = std::sync::Arc::new(index::open(self.local)?);
+        // Whether it holds the user's changes too, nobody can tell.
+        if let Some(part) = changed.iter().find(|part| !part.is_whole()) {
+            return Err(GitError::HookMixed(part.path.clone()));
+        }
+        let index = std::sync::Arc::new(index::open(self.local, self.repo.index_path())?);
         let mut cleaner = Cleaner::new(self.repo.local(), index)?;
-        for entry in changed {
-            entry.after = after.get(entry.path.as_bstr().as_bytes()).copied();
-            entry.landed = landing(&mut cleaner, &entry.path, entry.after, self.repo.work_tree())?;
+        for part in changed {
+            let staged = after.get(part.path.as_bstr().as_bytes()).copied();
+            part.landed = landing(&mut cleaner, &part.path, staged, self.repo.work_tree())?;
+            part.on_disk = part.landed.and(staged);
+            (part.committed, part.indexed) = (staged, staged);
         }
         Ok(true)
     }

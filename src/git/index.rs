@@ -16,15 +16,23 @@ use std::collections::HashSet;
 use std::io::Write;
 use std::path::Path;
 
-/// A private copy of the index as it is on disk now; an empty one when there is none.
-pub(crate) fn open(repo: &gix::Repository) -> Result<gix::index::File, GitError> {
-    match repo.open_index() {
-        Ok(index) => Ok(index),
-        Err(_) if !repo.index_path().exists() => {
-            Ok(gix::index::File::from_state(gix::index::State::new(repo.object_hash()), repo.index_path()))
-        }
-        Err(error) => Err(GitError::Gix { doing: "read the index", source: Box::new(error) }),
+/// A private copy of the index at `path` as it is on disk now; an empty one when there is none.
+pub(crate) fn open(repo: &gix::Repository, path: &Path) -> Result<gix::index::File, GitError> {
+    if !path.exists() {
+        let empty = gix::index::State::new(repo.object_hash());
+        return Ok(gix::index::File::from_state(empty, path.to_owned()));
     }
+    let many = repo.config_snapshot().boolean("feature.manyFiles").unwrap_or(false);
+    let skip_hash = repo.config_snapshot().boolean("index.skipHash").unwrap_or(many);
+    gix::index::File::at(path, repo.object_hash(), skip_hash, gix::index::decode::Options::default())
+        .map_err(GitError::gix("read the index"))
+}
+
+/// What the index holds of a path; nothing for one that is only announced (`git add --intent-to-add`).
+pub(crate) fn known_side(index: &gix::index::State, path: &RelPath) -> Option<Side> {
+    let entry = index.entry_by_path_and_stage(path.as_bstr(), Stage::Unconflicted)?;
+    let announced = entry.flags.contains(Flags::INTENT_TO_ADD);
+    (!announced).then_some(Side { mode: entry.mode, id: entry.id })
 }
 
 /// What the index holds of a path.

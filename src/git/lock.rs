@@ -19,26 +19,37 @@ pub(crate) struct IndexLock {
     content: String,
     draft: PathBuf,
     next: PathBuf,
+    /// Tells recovery of an index that is not the work tree's own.
+    place: PathBuf,
 }
 
 impl IndexLock {
-    /// Waits up to `timeout` for the lock. One that this operation left behind when it was killed is taken over.
-    pub(crate) fn take(repo: &Repo, operation: &str, timeout: Duration) -> Result<Self, GitError> {
+    /// Waits up to `timeout` for the lock of the index at `path`. One that this operation left behind when it was killed
+    /// is taken over.
+    pub(crate) fn take(
+        repo: &Repo,
+        path: &Path,
+        operation: &str,
+        timeout: Duration,
+    ) -> Result<Self, GitError> {
         check_operation(operation)?;
-        let index = gix::lock::acquire::resolve_symlink(&repo.local().index_path());
+        let index = gix::lock::acquire::resolve_symlink(path);
         let folder = repo.own_folder()?;
         let near = if index.parent() == Some(repo.git_dir()) { folder.as_path() } else { parent(&index) };
+        let place = folder.join(format!("place-{operation}"));
+        if path != repo.git_dir().join("index") {
+            fs_err::write(&place, path.as_os_str().as_encoded_bytes())?;
+        }
         let held = Self {
             lock: lock_path(&index),
             content: content(operation),
             draft: folder.join(format!("lock-{operation}")),
             next: near.join(format!("index-{operation}")),
+            place,
             index,
         };
         if !wait(timeout, || held.try_take())? {
-            let error = locked(&held.lock);
-            std::mem::forget(held);
-            return Err(error);
+            return Err(locked(&held.lock));
         }
         Ok(held)
     }
@@ -75,7 +86,7 @@ impl IndexLock {
 impl Drop for IndexLock {
     fn drop(&mut self) {
         // The draft may have outlived its use.
-        for file in [&self.next, &self.draft] {
+        for file in [&self.next, &self.draft, &self.place] {
             let _ = std::fs::remove_file(file);
         }
         if is_ours(&self.lock, &self.content) {
@@ -96,14 +107,14 @@ pub fn guard_index(repo: &Repo, operation_id: &str) -> Option<IndexGuard> {
     if repo.in_hook() {
         return None;
     }
-    let lock = IndexLock::take(repo, operation_id, Duration::ZERO).ok()?;
+    let lock = IndexLock::take(repo, repo.index_path(), operation_id, Duration::ZERO).ok()?;
     Some(IndexGuard { _lock: lock })
 }
 
 /// The operation that `index.lock` names, where it is one of patchmany. It may be over: a run that is killed between its
 /// end and giving up the lock leaves nothing else.
 pub fn lock_owner(repo: &Repo) -> Option<String> {
-    let index = gix::lock::acquire::resolve_symlink(&repo.local().index_path());
+    let index = gix::lock::acquire::resolve_symlink(repo.index_path());
     let text = String::from_utf8(text_of(&lock_path(&index))?).ok()?;
     let id = text.strip_prefix("patchmany ")?.strip_suffix('\n')?;
     check_operation(id).ok().map(|()| id.to_owned())
@@ -117,18 +128,25 @@ pub fn lock_owner(repo: &Repo) -> Option<String> {
 /// A lock of ours that cannot be removed.
 pub fn remove_own_lock(repo: &Repo, operation_id: &str) -> Result<bool, GitError> {
     check_operation(operation_id)?;
-    let index = gix::lock::acquire::resolve_symlink(&repo.local().index_path());
     let own = repo.git_dir().join("patchmany");
-    for name in ["index", "lock", "ref", "hook-index", "message"] {
-        for folder in [own.as_path(), parent(&index)] {
-            let _ = std::fs::remove_file(folder.join(format!("{name}-{operation_id}")));
+    let place = own.join(format!("place-{operation_id}"));
+    let elsewhere = std::fs::read(&place).ok().and_then(|bytes| Vec::into_path_buf(bytes).ok());
+    let mut ours = false;
+    for index in std::iter::once(repo.git_dir().join("index")).chain(elsewhere) {
+        let index = gix::lock::acquire::resolve_symlink(&index);
+        for name in ["index", "lock", "ref", "hook-index", "message"] {
+            for folder in [own.as_path(), parent(&index)] {
+                let _ = std::fs::remove_file(folder.join(format!("{name}-{operation_id}")));
+            }
+        }
+        let lock = lock_path(&index);
+        if is_ours(&lock, &content(operation_id)) {
+            fs_err::remove_file(lock)?;
+            ours = true;
         }
     }
-    let lock = lock_path(&index);
-    let ours = is_ours(&lock, &content(operation_id));
-    if ours {
-        fs_err::remove_file(lock)?;
-    }
+    // It tells of the other index until nothing of ours is left there.
+    let _ = std::fs::remove_file(place);
     Ok(ours)
 }
 

@@ -30,6 +30,26 @@ pub(crate) fn tree<'a>(
     Ok(editor.write().map_err(failed())?.detach())
 }
 
+/// What a tree (none where there is no commit yet) holds at a path that is no folder.
+pub(crate) fn side(
+    repo: &gix::Repository,
+    tree: Option<ObjectId>,
+    path: &RelPath,
+) -> Result<Option<Side>, GitError> {
+    let Some(id) = tree else { return Ok(None) };
+    let found = repo
+        .find_tree(id)
+        .and_then(|tree| tree.lookup_entry(path.names().map(|name| name.to_owned())))
+        .map_err(GitError::gix("read the tree of HEAD"))?;
+    let found = found.filter(|entry| !entry.mode().is_tree());
+    Ok(found.map(|entry| Side { mode: Mode::from(entry.mode()), id: entry.object_id() }))
+}
+
+/// The bytes of a blob.
+pub(crate) fn blob(repo: &gix::Repository, id: ObjectId) -> Result<Vec<u8>, GitError> {
+    Ok(repo.find_blob(id).map_err(GitError::gix("read a blob"))?.take_data())
+}
+
 /// Whether a new commit is signed as `commit.gpgSign` says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Signature {
@@ -82,26 +102,45 @@ impl Recording {
         Ok(Self { executable_bit: found.executable_bit, symlinks: found.symlink })
     }
 
+    /// The mode that git would keep for `node`, if it keeps it; `known` is the one that it has for the path so far.
+    pub(crate) fn mode(self, node: &Node, known: Option<Mode>) -> Option<Mode> {
+        Some(match node {
+            Node::Absent | Node::Directory | Node::Special => return None,
+            Node::Link { .. } => Mode::SYMLINK,
+            Node::File { .. } if !self.symlinks && known == Some(Mode::SYMLINK) => Mode::SYMLINK,
+            Node::File { mode, .. } if self.executable_bit => file_mode(mode & 0o100 != 0),
+            Node::File { .. } => file_mode(known == Some(Mode::FILE_EXECUTABLE)),
+        })
+    }
+
     /// Stores the blob of `node` with these bytes; `known` is the mode that git has for the path so far.
     pub(crate) fn store(
         self,
         cleaner: &mut Cleaner,
         path: &RelPath,
-        node: &Node,
-        bytes: &[u8],
+        (node, bytes): (&Node, &[u8]),
         known: Option<Mode>,
     ) -> Result<Option<Side>, GitError> {
-        let mode = match node {
-            Node::Absent | Node::Directory | Node::Special => return Ok(None),
-            Node::Link { .. } => Mode::SYMLINK,
-            Node::File { .. } if !self.symlinks && known == Some(Mode::SYMLINK) => Mode::SYMLINK,
-            Node::File { mode, .. } if self.executable_bit => file_mode(mode & 0o100 != 0),
-            Node::File { .. } => file_mode(known == Some(Mode::FILE_EXECUTABLE)),
+        let Some(mode) = self.mode(node, known) else { return Ok(None) };
+        let id = match mode {
+            Mode::SYMLINK => cleaner.store_verbatim(bytes)?,
+            _ => cleaner.store(path, bytes)?,
         };
-        let id = if mode == Mode::SYMLINK {
-            cleaner.store_verbatim(bytes)?
-        } else {
-            cleaner.store(path, bytes)?
+        Ok(Some(Side { mode, id }))
+    }
+
+    /// What [`store`](Self::store) would return; nothing is written.
+    pub(crate) fn name(
+        self,
+        cleaner: &mut Cleaner,
+        path: &RelPath,
+        (node, bytes): (&Node, &[u8]),
+        known: Option<Mode>,
+    ) -> Result<Option<Side>, GitError> {
+        let Some(mode) = self.mode(node, known) else { return Ok(None) };
+        let id = match mode {
+            Mode::SYMLINK => cleaner.id_verbatim(bytes)?,
+            _ => cleaner.id(path, bytes)?,
         };
         Ok(Some(Side { mode, id }))
     }

@@ -6,15 +6,18 @@ use gix::state::InProgress;
 
 /// HEAD, when a commit or stash may be recorded now.
 pub(crate) fn check(repo: &Repo, local: &gix::Repository, operation: &str) -> Result<Head, GitError> {
-    lock::check_operation(operation)?;
     if repo.in_hook() {
         return Err(GitError::InHook);
     }
-    if let Some(what) = in_progress(local) {
-        return Err(GitError::InProgress(what));
-    }
+    check_index(local, operation)?;
     check_identity(local)?;
     Head::read(local)
+}
+
+/// Whether the index may be changed now.
+pub(crate) fn check_index(local: &gix::Repository, operation: &str) -> Result<(), GitError> {
+    lock::check_operation(operation)?;
+    in_progress(local).map_or(Ok(()), |what| Err(GitError::InProgress(what)))
 }
 
 fn in_progress(local: &gix::Repository) -> Option<&'static str> {

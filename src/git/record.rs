@@ -1,4 +1,4 @@
-//! What the journal keeps of a prepared commit, as JSON.
+//! What the journal keeps of a prepared commit, or of what is to be staged, as JSON.
 //!
 //! Names are bytes: each byte is written as the character of that number, so that ASCII stays readable and every
 //! name survives. A record of another version is refused, never guessed at.
@@ -6,19 +6,23 @@
 use super::head::{Head, Step};
 use super::{GitError, Recorded};
 use crate::edit::RelPath;
-use bstr::BString;
+use bstr::{BString, ByteVec};
 use gix::ObjectId;
 use gix::index::entry::{Mode, Stat};
 use gix::refs::FullName;
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 const VERSION: u32 = 1;
 
-/// A commit that exists as an object and that no reference names yet.
+/// What is left to do once the files are in place.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Record {
     pub(crate) operation: String,
-    pub(crate) step: Step,
+    /// To a commit that exists as an object and that no reference names yet; none where the batch is only staged.
+    pub(crate) step: Option<Step>,
+    /// The index, where it is not the work tree's own.
+    pub(crate) index: Option<PathBuf>,
     pub(crate) entries: Vec<Entry>,
 }
 
@@ -59,22 +63,27 @@ impl Record {
             after: entry.after.map(side),
             landed: entry.landed,
         });
+        let step = self.step.as_ref();
         let written = Written {
             version: VERSION,
             operation: self.operation.clone(),
-            branch: self.step.from.branch.as_ref().map(|branch| written(branch.as_bstr())),
-            old: self.step.from.commit.map(|id| id.to_string()),
-            new: self.step.to.to_string(),
-            reflog: written(&self.step.reflog),
+            branch: step.and_then(|step| step.from.branch.as_ref()).map(|branch| written(branch.as_bstr())),
+            old: step.and_then(|step| step.from.commit).map(|id| id.to_string()),
+            new: step.map(|step| step.to.to_string()),
+            reflog: step.map(|step| written(&step.reflog)),
+            index: self.index.as_ref().map(|path| written(path.as_os_str().as_encoded_bytes())),
             entries: entries.collect(),
         };
         serde_json::to_vec(&written).expect("strings and numbers can be written as JSON")
     }
 
     pub(crate) fn recorded(&self) -> Recorded {
-        Recorded {
-            commit: self.step.to.to_string(),
-            reference: self.step.from.branch.as_ref().map(|branch| branch.as_bstr().to_string()),
+        match &self.step {
+            Some(step) => Recorded::Commit {
+                commit: step.to.to_string(),
+                reference: step.from.branch.as_ref().map(|branch| branch.as_bstr().to_string()),
+            },
+            None => Recorded::Stage,
         }
     }
 
@@ -85,18 +94,15 @@ impl Record {
         if written.version != VERSION {
             return Err(GitError::BadRecord(format!("its version is {}", written.version)));
         }
-        let branch = written.branch.as_deref().map(read).transpose()?.map(FullName::try_from);
-        let from = Head {
-            branch: branch.transpose().map_err(|e| bad(e.to_string()))?,
-            commit: written.old.as_deref().map(id).transpose()?,
-        };
-        let step = Step { from, to: id(&written.new)?, reflog: read(&written.reflog)? };
+        let step = written.step()?;
+        let index = written.index.as_deref().map(read).transpose()?;
+        let index = index.map(|path| Vec::from(path).into_path_buf().map_err(bad)).transpose()?;
         let entries = written.entries.into_iter().map(WrittenEntry::read).collect::<Result<_, _>>()?;
-        Ok(Self { operation: written.operation, step, entries })
+        Ok(Self { operation: written.operation, step, index, entries })
     }
 }
 
-/// The commit that a participant's record tells of; nothing where it cannot be read.
+/// What a participant's record tells of; nothing where it cannot be read.
 pub fn recorded_in(record: &[u8]) -> Option<Recorded> {
     Some(Record::from_bytes(record).ok()?.recorded())
 }
@@ -107,9 +113,23 @@ struct Written {
     operation: String,
     branch: Option<String>,
     old: Option<String>,
-    new: String,
-    reflog: String,
+    new: Option<String>,
+    reflog: Option<String>,
+    index: Option<String>,
     entries: Vec<WrittenEntry>,
+}
+
+impl Written {
+    fn step(&self) -> Result<Option<Step>, GitError> {
+        let Some(new) = &self.new else { return Ok(None) };
+        let branch = self.branch.as_deref().map(read).transpose()?.map(FullName::try_from);
+        let from = Head {
+            branch: branch.transpose().map_err(|e| bad(e.to_string()))?,
+            commit: self.old.as_deref().map(id).transpose()?,
+        };
+        let reflog = self.reflog.as_deref().map(read).transpose()?.unwrap_or_default();
+        Ok(Some(Step { from, to: id(new)?, reflog }))
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -172,11 +192,12 @@ mod tests {
         let side = Side { mode: Mode::FILE_EXECUTABLE, id: ObjectId::null(gix::hash::Kind::Sha1) };
         let record = Record {
             operation: "op-1".into(),
-            step: Step {
+            step: Some(Step {
                 from: Head { branch: None, commit: Some(side.id) },
                 to: side.id,
                 reflog: b"commit: \xff".as_bstr().to_owned(),
-            },
+            }),
+            index: Some("/x/\u{e9}".into()),
             entries: vec![Entry {
                 path: RelPath::new(path).expect("good names"),
                 before: None,
@@ -185,6 +206,8 @@ mod tests {
             }],
         };
         assert_eq!(Record::from_bytes(&record.to_bytes()).expect("readable"), record);
+        let staged = Record { step: None, index: None, ..record };
+        assert_eq!(Record::from_bytes(&staged.to_bytes()).expect("readable"), staged);
     }
 
     #[test]

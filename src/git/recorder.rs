@@ -1,29 +1,35 @@
-//! Recording a batch as one commit on HEAD: exactly its paths, everything else staged or unstaged as it was.
+//! Recording a batch as one commit on HEAD, or in the index alone: exactly its changes, everything else staged or
+//! unstaged as it was.
 //!
 //! `begin` takes `index.lock` and everything up to `finish` is invisible. `finish` moves the branch, then writes the
 //! index, then gives up the lock; it can be repeated from the record alone after a crash between any two steps. With
-//! clean batch paths the outcome equals `git commit --only -- <paths>`.
+//! clean batch paths the outcome equals `git commit --only -- <paths>`; with whole files always.
 
 use super::clean::Cleaner;
 use super::head::{Head, Step};
 use super::hook;
 use super::lock::{IndexLock, Sharing};
-use super::object::{self, Recording, Signature};
+use super::object::{self, Signature};
+use super::part::{Part, Parts};
 use super::record::{Entry, Record};
-use super::refusal::{PathRefusal, below, refusals};
-use super::{GitError, Recorded, Repo, index, message, preflight};
-use crate::disk::Node;
+use super::refusal::{PathRefusal, look};
+use super::split::{Split, Splitter};
+use super::{GitError, RecordKind, Recorded, Repo, index, message, preflight};
 use crate::edit::RelPath;
-use crate::transaction::{Change, Landed, Participant, ParticipantError, Unrecorded};
+use crate::transaction::{Landed, Participant, ParticipantError, Staged, Unrecorded};
 use bstr::{BString, ByteSlice};
 use gix::ObjectId;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How to commit.
+/// How to record.
 #[derive(Clone, Debug)]
 pub struct RecordOptions {
-    /// The message; `None` for one that counts the files.
+    /// What the batch becomes; a stash entry is made elsewhere.
+    pub kind: RecordKind,
+    /// The message of a commit; `None` for one that counts the files.
     pub message: Option<String>,
     /// Whether `pre-commit`, `commit-msg` and `post-commit` run.
     pub hooks: Hooks,
@@ -42,7 +48,7 @@ pub enum Hooks {
     Skip,
 }
 
-/// Joins a transaction and turns it into a commit.
+/// Joins a transaction and records it.
 #[derive(Debug)]
 pub struct Recorder {
     repo: Repo,
@@ -51,62 +57,128 @@ pub struct Recorder {
     /// Where HEAD pointed at the beginning; `None` after a resume.
     head: Option<Head>,
     lock: Option<IndexLock>,
+    /// Paths with changes that are not recorded, relative to the root.
+    dirty: BTreeSet<RelPath>,
+    /// What becomes of them.
+    splits: BTreeMap<RelPath, Split>,
     recorded: Option<Recorded>,
 }
 
 impl Recorder {
-    /// Makes sure that a commit can be made now and takes `index.lock`. `root` is the tool's root relative to the
+    /// Makes sure that the batch can be recorded now and takes `index.lock`. `root` is the tool's root relative to the
     /// work tree.
     ///
     /// # Errors
-    /// [`Locked`](GitError::Locked) when the lock stays taken, and whatever forbids a commit.
+    /// [`Locked`](GitError::Locked) when the lock stays taken, and whatever forbids it.
     pub fn begin(repo: &Repo, root: &RelPath, options: RecordOptions) -> Result<Self, GitError> {
-        preflight::check(repo, &repo.local(), &options.operation_id)?;
-        let lock = IndexLock::take(repo, &options.operation_id, options.lock_timeout)?;
+        match options.kind {
+            RecordKind::Stage => preflight::check_index(&repo.local(), &options.operation_id)?,
+            _ => drop(preflight::check(repo, &repo.local(), &options.operation_id)?),
+        }
+        let lock = IndexLock::take(repo, repo.index_path(), &options.operation_id, options.lock_timeout)?;
         let head = Head::read(&repo.local())?;
-        Ok(Self {
-            repo: repo.clone(),
-            root: root.clone(),
-            options,
-            head: Some(head),
-            lock: Some(lock),
-            recorded: None,
-        })
+        Ok(Self { head: Some(head), lock: Some(lock), ..Self::new(repo, root, options) })
     }
 
     /// For recovery: only [`finish`](Participant::finish) may be called, with the journal's record.
     pub fn resume(repo: &Repo, root: &RelPath, lock_timeout: Duration) -> Self {
-        let options =
-            RecordOptions { message: None, hooks: Hooks::Skip, lock_timeout, operation_id: String::new() };
-        Self { repo: repo.clone(), root: root.clone(), options, head: None, lock: None, recorded: None }
+        let options = RecordOptions {
+            kind: RecordKind::Commit,
+            message: None,
+            hooks: Hooks::Skip,
+            lock_timeout,
+            operation_id: String::new(),
+        };
+        Self::new(repo, root, options)
     }
 
-    /// The paths (relative to the root, with whether they exist now) that cannot be committed, and why.
+    /// The paths (relative to the root, with whether they exist now) that cannot be recorded, and why. Which of them
+    /// have changes of their own is remembered for [`weigh`](Self::weigh).
     ///
     /// # Errors
     /// An index, tree or attributes file that cannot be read.
-    pub fn check(&self, paths: &[(RelPath, bool)]) -> Result<Vec<PathRefusal>, GitError> {
-        refusals(&self.repo, &self.root, paths)
+    pub fn check(&mut self, paths: &[(RelPath, bool)]) -> Result<Vec<PathRefusal>, GitError> {
+        let found = look(&self.repo, &self.root, self.options.kind, paths)?;
+        self.dirty = found.dirty;
+        Ok(found.refusals)
     }
 
-    /// The commit, once [`finish`](Participant::finish) has succeeded.
+    /// Parts the batch from the user's changes in its files, and returns the paths where it cannot be done. `moves` are
+    /// the old and new paths of moved files, relative to the root.
+    ///
+    /// # Errors
+    /// Anything that cannot be read.
+    pub fn weigh(
+        &mut self,
+        staged: &dyn Staged,
+        moves: &[(RelPath, RelPath)],
+    ) -> Result<Vec<PathRefusal>, GitError> {
+        if self.dirty.is_empty() {
+            return Ok(Vec::new());
+        }
+        let local = self.repo.local();
+        let tree = self.begun()?.tree(&local)?;
+        let mut splitter = Splitter::new(&self.repo, &local, &self.root, (self.options.kind, tree))?;
+        let (splits, refusals) = splitter.split(staged, moves, &self.dirty)?;
+        self.splits = splits;
+        Ok(refusals)
+    }
+
+    /// What was recorded, once [`finish`](Participant::finish) has succeeded.
     pub fn recorded(&self) -> Option<Recorded> {
         self.recorded.clone()
     }
 
+    fn new(repo: &Repo, root: &RelPath, options: RecordOptions) -> Self {
+        Self {
+            repo: repo.clone(),
+            root: root.clone(),
+            options,
+            head: None,
+            lock: None,
+            dirty: BTreeSet::new(),
+            splits: BTreeMap::new(),
+            recorded: None,
+        }
+    }
+
+    fn begun(&self) -> Result<&Head, GitError> {
+        self.head.as_ref().ok_or_else(|| GitError::BadRecord("nothing was begun".to_owned()))
+    }
+
     fn prepare_record(&self, landed: &dyn Landed) -> Result<Record, GitError> {
         let local = self.repo.local();
-        let head = self.head.clone().ok_or_else(|| GitError::BadRecord("nothing was begun".to_owned()))?;
-        if Head::read(&local)? != head {
+        let head = self.begun()?.clone();
+        let commits = self.options.kind != RecordKind::Stage;
+        if commits && Head::read(&local)? != head {
             return Err(GitError::HeadMoved);
         }
-        let mut entries = self.store(&local, landed)?;
-        let (tree, text) = self.vet(&local, head.tree(&local)?, &mut entries)?;
+        let tree = head.tree(&local)?;
+        let mut parts = Parts::new(&self.repo, &local, &self.root, (self.options.kind, tree))?
+            .store(landed, &self.splits)?;
+        let step = if commits { Some(self.commit(&local, head, tree, &mut parts)?) } else { None };
+        Ok(Record {
+            operation: self.options.operation_id.clone(),
+            step,
+            index: self.other_index(),
+            entries: parts.iter().map(Entry::from).collect(),
+        })
+    }
+
+    /// Makes the commit, and rehearses the step to it.
+    fn commit(
+        &self,
+        local: &gix::Repository,
+        head: Head,
+        base: Option<ObjectId>,
+        parts: &mut [Part],
+    ) -> Result<Step, GitError> {
+        let (tree, text) = self.vet(local, base, parts)?;
         let reflog = reflog(&head, &text);
-        let to = object::commit(&local, tree, head.commit.as_slice(), text, Signature::AsConfigured)?;
+        let to = object::commit(local, tree, head.commit.as_slice(), text, Signature::AsConfigured)?;
         let step = Step { from: head, to, reflog };
-        step.rehearse(&local)?;
-        Ok(Record { operation: self.options.operation_id.clone(), step, entries })
+        step.rehearse(local)?;
+        Ok(step)
     }
 
     /// The tree and the message to commit, after the hooks had their say.
@@ -114,17 +186,17 @@ impl Recorder {
         &self,
         local: &gix::Repository,
         base: Option<ObjectId>,
-        entries: &mut [Entry],
+        parts: &mut [Part],
     ) -> Result<(ObjectId, BString), GitError> {
-        let write = |entries: &[Entry]| object::tree(local, base, entries.iter().map(|e| (&e.path, e.after)));
+        let write = |parts: &[Part]| object::tree(local, base, parts.iter().map(|p| (&p.path, p.committed)));
         let unchanged = base.unwrap_or_else(|| ObjectId::empty_tree(local.object_hash()));
-        let mut tree = write(entries)?;
-        let mut text = self.message(entries);
+        let mut tree = write(parts)?;
+        let mut text = self.message(parts);
         if self.options.hooks == Hooks::Run && tree != unchanged {
             let hooks = hook::Hooks::new(&self.repo, local, &self.options.operation_id)?;
-            let vetted = hooks.vet(tree, entries, text)?;
+            let vetted = hooks.vet(tree, parts, text)?;
             text = message::clean(&vetted.message);
-            tree = if vetted.replaced { write(entries)? } else { tree };
+            tree = if vetted.replaced { write(parts)? } else { tree };
         }
         if tree == unchanged {
             return Err(GitError::NothingToCommit);
@@ -135,46 +207,31 @@ impl Recorder {
         Ok((tree, text))
     }
 
-    /// Writes the blobs of all changed paths, as they stand in the work tree now.
-    fn store(&self, local: &gix::Repository, landed: &dyn Landed) -> Result<Vec<Entry>, GitError> {
-        let index = Arc::new(index::open(local)?);
-        let mut cleaner = Cleaner::new(self.repo.local(), Arc::clone(&index))?;
-        let recording = Recording::of(local)?;
-        let mut entries = Vec::new();
-        for change in landed.changes().iter().filter(|change| concerns_git(change)) {
-            let path = below(&self.root, &change.path);
-            let before = index::side(&index, &path);
-            let mut stat = None;
-            let mut bytes = Vec::new();
-            if matches!(change.after, Node::File { .. } | Node::Link { .. }) {
-                stat = index::stat(&self.repo.work_tree().join(path.to_path()));
-                let failed = |source| GitError::Landed { path: path.clone(), source };
-                bytes = landed.content(change).map_err(failed)?;
-            }
-            let known = before.map(|side| side.mode);
-            let after = recording.store(&mut cleaner, &path, &change.after, &bytes, known)?;
-            if before.is_some() || after.is_some() {
-                entries.push(Entry { path, before, after, landed: stat.as_ref().map(Into::into) });
-            }
-        }
-        Ok(entries)
-    }
-
-    fn message(&self, entries: &[Entry]) -> BString {
+    fn message(&self, parts: &[Part]) -> BString {
         match &self.options.message {
             Some(given) => message::clean(given.as_bytes()),
-            None => message::default(&entries.iter().map(|entry| &entry.path).collect::<Vec<_>>()),
+            None => message::default(&parts.iter().map(|part| &part.path).collect::<Vec<_>>()),
         }
+    }
+
+    /// The index, where it is not the work tree's own.
+    fn other_index(&self) -> Option<PathBuf> {
+        let path = self.repo.index_path();
+        (path != self.repo.git_dir().join("index")).then(|| path.to_owned())
     }
 
     fn finish_record(&mut self, record: &Record) -> Result<(), GitError> {
         let local = self.repo.local();
+        let index = record.index.clone().unwrap_or_else(|| self.repo.git_dir().join("index"));
         let lock = match self.lock.take() {
             Some(lock) => lock,
-            None => IndexLock::take(&self.repo, &record.operation, self.options.lock_timeout)?,
+            None => IndexLock::take(&self.repo, &index, &record.operation, self.options.lock_timeout)?,
         };
-        let moved = self.move_branch(&local, record)?;
-        self.write_index(&local, record, lock)?;
+        let moved = match &record.step {
+            Some(step) => self.move_branch(&local, step, &record.operation)?,
+            None => false,
+        };
+        self.write_index(&local, &index, &record.entries, lock)?;
         self.recorded = Some(record.recorded());
         if moved && self.options.hooks == Hooks::Run {
             hook::Hooks::new(&self.repo, &local, &record.operation)?.post_commit();
@@ -183,8 +240,7 @@ impl Recorder {
     }
 
     /// Moves the branch from the old to the new commit; `false` when that was done before.
-    fn move_branch(&self, local: &gix::Repository, record: &Record) -> Result<bool, GitError> {
-        let (step, operation) = (&record.step, &record.operation);
+    fn move_branch(&self, local: &gix::Repository, step: &Step, operation: &str) -> Result<bool, GitError> {
         step.remove_own_locks(local, operation)?;
         let current = step.current(local)?;
         if current == Some(step.to) {
@@ -206,13 +262,19 @@ impl Recorder {
         }
     }
 
-    fn write_index(&self, local: &gix::Repository, record: &Record, lock: IndexLock) -> Result<(), GitError> {
-        let mut index = index::open(local)?;
+    fn write_index(
+        &self,
+        local: &gix::Repository,
+        path: &std::path::Path,
+        entries: &[Entry],
+        lock: IndexLock,
+    ) -> Result<(), GitError> {
+        let mut index = index::open(local, path)?;
         let mut cleaner = Cleaner::new(self.repo.local(), Arc::new(index.clone()))?;
         let work_tree = self.repo.work_tree();
         let options = local.stat_options().map_err(GitError::gix("read the configuration"))?;
-        index::smudge(&mut index, &record.entries, &mut cleaner, work_tree, options)?;
-        index::apply(&mut index, &record.entries, work_tree);
+        index::smudge(&mut index, entries, &mut cleaner, work_tree, options)?;
+        index::apply(&mut index, entries, work_tree);
         index::write(local, &index, lock.next())?;
         lock.publish(Sharing::of(local)?)
     }
@@ -231,12 +293,6 @@ impl Participant for Recorder {
     fn abort(&mut self) {
         self.lock = None;
     }
-}
-
-/// Folders are no business of git's, unless a tracked file gave way to one.
-fn concerns_git(change: &Change) -> bool {
-    let tracked = |node: &Node| matches!(node, Node::File { .. } | Node::Link { .. });
-    tracked(&change.before) || tracked(&change.after)
 }
 
 fn reflog(head: &Head, message: &BString) -> BString {

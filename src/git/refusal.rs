@@ -2,10 +2,10 @@
 
 use super::clean::is_unsafe_encoding;
 use super::status::{PathStatus, StatusReader, Tracking};
-use super::{GitError, Repo};
+use super::{GitError, RecordKind, Repo};
 use crate::edit::{Code, RelPath};
 use bstr::ByteSlice;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io::Read;
 
 /// A path that cannot be recorded.
@@ -27,19 +27,31 @@ impl From<PathRefusal> for GitError {
     }
 }
 
-/// The refusals among `paths` (relative to the root, with whether the path exists now), in their order.
-pub(crate) fn refusals(
+/// What was found of the paths of a batch.
+#[derive(Default)]
+pub(crate) struct Found {
+    /// Paths that cannot be recorded.
+    pub(crate) refusals: Vec<PathRefusal>,
+    /// Paths with changes that are not recorded, relative to the root.
+    pub(crate) dirty: BTreeSet<RelPath>,
+}
+
+/// Looks at `paths` (relative to the root, with whether the path exists now); the refusals come in their order.
+pub(crate) fn look(
     repo: &Repo,
     root: &RelPath,
+    kind: RecordKind,
     paths: &[(RelPath, bool)],
-) -> Result<Vec<PathRefusal>, GitError> {
+) -> Result<Found, GitError> {
     let mut reader = StatusReader::open(repo)?;
     let full: Vec<_> = paths.iter().map(|(path, _)| below(root, path)).collect();
     let batch: HashSet<_> = full.iter().collect();
-    let mut found = Vec::new();
+    let mut found = Found::default();
     for ((path, exists), full) in paths.iter().zip(&full) {
-        if let Some(Reason { code, message, hint }) = reason(&mut reader, full, *exists, &batch)? {
-            found.push(PathRefusal { path: path.clone(), code, message, hint: hint.map(str::to_owned) });
+        match verdict(&mut reader, kind, (full, *exists), &batch)? {
+            Verdict::Fits => {}
+            Verdict::Dirty => drop(found.dirty.insert(path.clone())),
+            Verdict::Refused(reason) => found.refusals.push(reason.of(path)),
         }
     }
     Ok(found)
@@ -48,6 +60,12 @@ pub(crate) fn refusals(
 /// `path` (relative to the root) relative to the work tree.
 pub(crate) fn below(root: &RelPath, path: &RelPath) -> RelPath {
     path.names().fold(root.clone(), |folder, name| folder.join(name).expect("names of a path are names"))
+}
+
+enum Verdict {
+    Fits,
+    Dirty,
+    Refused(Reason),
 }
 
 struct Reason {
@@ -64,31 +82,44 @@ impl Reason {
     fn protected(message: &str, hint: &'static str) -> Self {
         Self { code: Code::ProtectedPath, ..Self::new(message, hint) }
     }
+
+    fn of(self, path: &RelPath) -> PathRefusal {
+        let hint = self.hint.map(str::to_owned);
+        PathRefusal { path: path.clone(), code: self.code, message: self.message, hint }
+    }
 }
 
-fn reason(
+fn verdict(
     reader: &mut StatusReader,
-    path: &RelPath,
-    exists: bool,
+    kind: RecordKind,
+    (path, exists): (&RelPath, bool),
     batch: &HashSet<&RelPath>,
-) -> Result<Option<Reason>, GitError> {
+) -> Result<Verdict, GitError> {
     let status = reader.status(path)?;
     // A folder gives way to a file only when the batch empties it.
     let exists = exists && !reader.on_disk(path).symlink_metadata().is_ok_and(|found| found.is_dir());
-    if let Some(reason) = by_status(status, exists && !reader.is_unborn()) {
-        return Ok(Some(reason));
+    if let Some(reason) = by_status(status, kind, exists, reader.is_unborn()) {
+        return Ok(Verdict::Refused(reason));
     }
     if let Some(rival) = reader.rivals(path).into_iter().find(|rival| !exists && !batch.contains(rival)) {
         let message = format!("stands in the way of {rival}, which git tracks");
-        return Ok(Some(Reason::new(message, "commit the removal of that path first")));
+        return Ok(Verdict::Refused(Reason::new(message, "commit the removal of that path first")));
     }
-    by_attributes(reader, path, exists)
+    if let Some(reason) = by_attributes(reader, path, exists)? {
+        return Ok(Verdict::Refused(reason));
+    }
+    let tracked = status.tracking == Tracking::Tracked;
+    Ok(match kind {
+        RecordKind::Commit if tracked && !status.is_clean() => Verdict::Dirty,
+        RecordKind::Stage if tracked && status.unstaged => Verdict::Dirty,
+        _ => Verdict::Fits,
+    })
 }
 
-/// `in_doubt` when the path exists beside a commit that does not hold it: without any commit there is nothing that the
-/// file's own text could be told apart from, so it is recorded whole.
-fn by_status(status: PathStatus, in_doubt: bool) -> Option<Reason> {
-    const COMMIT: &str = "commit or undo those changes first";
+/// What forbids recording whatever the batch does. Changes of the user's in a tracked file are compared with the batch
+/// later, but for a stash entry, which has no place for them.
+fn by_status(status: PathStatus, kind: RecordKind, exists: bool, unborn: bool) -> Option<Reason> {
+    use RecordKind::{Commit, Stage, Stash, WholeFiles};
     Some(match status.tracking {
         Tracking::Gitlink => {
             Reason::protected("belongs to a submodule", "run patchmany inside the submodule")
@@ -101,20 +132,46 @@ fn by_status(status: PathStatus, in_doubt: bool) -> Option<Reason> {
             Reason::new(message, "git sparse-checkout add its folder")
         }
         Tracking::Unmerged => Reason::new("is in conflict", "resolve the conflict first"),
+        // git commits it too: it is in HEAD, and was taken out of the index.
+        Tracking::Ignored if kind == WholeFiles && status.staged => return None,
         Tracking::Ignored => {
             Reason::new("is ignored by git", "git add --force it, or apply without recording")
         }
-        Tracking::IntentToAdd => Reason::new("is not committed yet", "commit it first"),
-        Tracking::Untracked if in_doubt => {
-            Reason::new("is not tracked by git", "git add and commit it first")
+        Tracking::IntentToAdd => match kind {
+            WholeFiles => return None,
+            Commit => Reason::new("is not committed yet", "commit it first, or run with --whole-files"),
+            Stage => Reason::new("is only announced to git", "git add it first"),
+            Stash => Reason::new("is not committed yet", "commit it first"),
+        },
+        Tracking::Untracked => return untracked(status, kind, exists, unborn),
+        Tracking::Tracked if kind != Stash || status.is_clean() => return None,
+        Tracking::Tracked => {
+            let message = match (status.staged, status.unstaged) {
+                (true, true) => "has staged and unstaged changes of its own",
+                (true, false) => "has staged changes of its own",
+                (false, _) => "has uncommitted changes of its own",
+            };
+            Reason::new(message, "commit or undo those changes first")
         }
-        Tracking::Untracked => return None,
-        _ if status.is_clean() => return None,
-        _ if status.staged && status.unstaged => {
-            Reason::new("has staged and unstaged changes of its own", COMMIT)
+    })
+}
+
+/// Without any commit there is nothing that the text of an untracked file could be told apart from: it is committed
+/// whole.
+fn untracked(status: PathStatus, kind: RecordKind, exists: bool, unborn: bool) -> Option<Reason> {
+    use RecordKind::{Commit, Stage, Stash, WholeFiles};
+    Some(match kind {
+        WholeFiles => return None,
+        Commit if status.staged => {
+            Reason::new("is staged for removal", "git reset it, or run with --whole-files")
         }
-        _ if status.staged => Reason::new("has staged changes of its own", COMMIT),
-        _ => Reason::new("has uncommitted changes of its own", COMMIT),
+        Stash if status.staged => Reason::new("is staged for removal", "git reset it first"),
+        Stage if exists => Reason::new("is not tracked by git", "git add it first, or apply without --stage"),
+        Commit if exists && !unborn => {
+            Reason::new("is not tracked by git", "git add and commit it first, or run with --whole-files")
+        }
+        Stash if exists && !unborn => Reason::new("is not tracked by git", "git add and commit it first"),
+        Commit | Stage | Stash => return None,
     })
 }
 

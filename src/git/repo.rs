@@ -44,6 +44,7 @@ pub struct Repo {
     shared: gix::ThreadSafeRepository,
     work_tree: PathBuf,
     git_dir: PathBuf,
+    index: PathBuf,
     environment: Environment,
     in_hook: bool,
 }
@@ -86,8 +87,11 @@ impl Repo {
         };
         let work_tree = fs_err::canonicalize(work_tree)?;
         shared.work_tree = Some(work_tree.clone());
-        let in_hook = environment == Environment::Honour && std::env::var_os("GIT_INDEX_FILE").is_some();
-        Ok(Discovery::Found(Box::new(Self { shared, work_tree, git_dir, environment, in_hook })))
+        let other_index = std::env::var_os("GIT_INDEX_FILE").filter(|_| environment == Environment::Honour);
+        let in_hook = other_index.is_some();
+        // git reads a relative name at the top of the work tree, wherever it was started.
+        let index = other_index.map_or_else(|| git_dir.join("index"), |name| work_tree.join(name));
+        Ok(Discovery::Found(Box::new(Self { shared, work_tree, git_dir, index, environment, in_hook })))
     }
 
     /// The top folder of the work tree, as a real path.
@@ -98,6 +102,11 @@ impl Repo {
     /// The git directory of this work tree, as a real path: a linked work tree has its own.
     pub fn git_dir(&self) -> &Path {
         &self.git_dir
+    }
+
+    /// The index: that of `GIT_INDEX_FILE`, else the work tree's own.
+    pub fn index_path(&self) -> &Path {
+        &self.index
     }
 
     /// Whether `GIT_INDEX_FILE` is set: somebody else's commit is being made.

@@ -9,8 +9,8 @@ use super::object::{self, Recording, Signature};
 use super::record::Side;
 use super::reference::{Place, RefLock};
 use super::reflog::{Line, Missing};
-use super::refusal::{PathRefusal, below, refusals};
-use super::{GitError, Recorded, Repo, index, message, preflight};
+use super::refusal::{PathRefusal, below, look};
+use super::{GitError, RecordKind, Recorded, Repo, index, message, preflight};
 use crate::edit::{Pieces, RelPath};
 use crate::plan::{Resolved, Sink, SinkFull};
 use bstr::{BString, ByteSlice};
@@ -74,7 +74,7 @@ impl StashRecorder {
             root: root.clone(),
             options,
             head,
-            index: Arc::new(index::open(&local)?),
+            index: Arc::new(index::open(&local, repo.index_path())?),
             recording: Recording::of(&local)?,
             idle: Mutex::default(),
             taken: Mutex::default(),
@@ -86,7 +86,7 @@ impl StashRecorder {
     /// # Errors
     /// An index, tree or attributes file that cannot be read.
     pub fn check(&self, paths: &[(RelPath, bool)]) -> Result<Vec<PathRefusal>, GitError> {
-        refusals(&self.repo, &self.root, paths)
+        Ok(look(&self.repo, &self.root, RecordKind::Stash, paths)?.refusals)
     }
 
     /// Why [`put`](Sink::put) ended the plan, when it did.
@@ -123,7 +123,7 @@ impl StashRecorder {
         let stash = object::commit(&local, tree, &[parent, staged], title.clone(), Signature::Never)?;
         let draft = self.repo.own_folder()?.join(format!("{DRAFT}{}", self.options.operation_id));
         push(&local, stash, &title, draft)?;
-        Ok(Recorded { commit: stash.to_string(), reference: Some(STASH.to_owned()) })
+        Ok(Recorded::Stash { commit: stash.to_string(), reference: STASH.to_owned() })
     }
 
     fn store(&self, file: &Resolved) -> Result<(RelPath, Option<Side>), GitError> {
@@ -135,7 +135,7 @@ impl StashRecorder {
             None => Cleaner::new(self.repo.local(), Arc::clone(&self.index))?,
         };
         let bytes = file.new.as_ref().map(Pieces::whole).unwrap_or_default();
-        let side = self.recording.store(&mut cleaner, &path, &file.after, &bytes, known)?;
+        let side = self.recording.store(&mut cleaner, &path, (&file.after, &bytes), known)?;
         lock(&self.idle).push(cleaner);
         Ok((path, side))
     }

@@ -3,7 +3,7 @@
 //! Costs a look at the path, not at the tree. Nothing is written, not even the index's cached facts.
 
 use super::clean::{Attributes, Cleaner};
-use super::{GitError, Repo, index};
+use super::{GitError, Repo, index, object};
 use crate::edit::RelPath;
 use bstr::{BStr, BString, ByteSlice};
 use gix::index::entry::{Flags, Mode, Stage};
@@ -73,7 +73,7 @@ impl StatusReader {
     /// # Errors
     /// An index, HEAD or configuration that cannot be read.
     pub fn open(repo: &Repo) -> Result<Self, GitError> {
-        let index = Arc::new(index::open(&repo.local())?);
+        let index = Arc::new(index::open(&repo.local(), repo.index_path())?);
         Self::over(repo, index)
     }
 
@@ -209,14 +209,8 @@ impl StatusReader {
     }
 
     fn in_head(&self, path: &RelPath) -> Result<Option<(Mode, gix::ObjectId)>, GitError> {
-        let read = GitError::gix("read the tree of HEAD");
-        let Some(id) = self.head_tree else { return Ok(None) };
-        let found = self
-            .repo
-            .find_tree(id)
-            .and_then(|tree| tree.lookup_entry(path.names().map(|n| n.to_owned())))
-            .map_err(read)?;
-        Ok(found.filter(|e| !e.mode().is_tree()).map(|e| (Mode::from(e.mode()), e.object_id())))
+        let found = object::side(&self.repo, self.head_tree, path)?;
+        Ok(found.map(|side| (side.mode, side.id)))
     }
 
     fn untracked(&mut self, path: &RelPath, staged: bool) -> Result<PathStatus, GitError> {

@@ -18,6 +18,24 @@ pub struct Change {
     pub after: Node,
 }
 
+/// The batch before the swap, as a participant may look at it: nothing is touched yet, and it may still be refused.
+pub trait Staged {
+    /// All paths that will change, sorted.
+    fn changes(&self) -> Vec<Change>;
+
+    /// The bytes that stand at the path of a change (the target for a link).
+    ///
+    /// # Errors
+    /// `InvalidData` when they are no longer the ones that the plan saw.
+    fn old_content(&self, change: &Change) -> io::Result<Vec<u8>>;
+
+    /// The bytes that shall stand there.
+    ///
+    /// # Errors
+    /// `InvalidData` when they are no longer the ones that were staged.
+    fn new_content(&self, change: &Change) -> io::Result<Vec<u8>>;
+}
+
 /// The swapped tree, as a participant may look at it.
 pub trait Landed {
     /// All changed paths, sorted.

@@ -5,8 +5,9 @@ use super::entry::{Entry, Method};
 use super::finish::{Finished, finish};
 use super::ground::{Ground, Stage, holds_no_file, stage_of};
 use super::journal::{Journal, Verdict, record};
-use super::participant::{Change, Landed, Participant};
+use super::participant::{Change, Landed, Participant, Staged};
 use super::stage::{JOURNAL, throw_away};
+use super::staged::content;
 use super::sync::{Durability, after_swap, after_undo};
 use super::undo::{Strangers, undo};
 use super::{Failure, OperationId, TransactionError, TreeState};
@@ -93,7 +94,7 @@ impl<'a, D: Disk + Clone> Prepared<'a, D> {
         }
         match self.swap_all(stop) {
             Ok(()) => {
-                let changes = self.journal.entries.iter().map(Change::from).collect();
+                let changes = Staged::changes(&self);
                 Ok(Swapped { prepared: self, changes })
             }
             Err(cause) => Err(self.roll_back(cause, Strangers::Stay)),
@@ -450,20 +451,9 @@ impl<D: Disk + Clone> Landed for Swapped<'_, D> {
     }
 
     fn content(&self, change: &Change) -> io::Result<Vec<u8>> {
-        let (ground, path) = (self.prepared.ground, &change.path);
-        let dir = ground.folders.parent(path)?;
-        let (bytes, node) = match &change.after {
-            Node::Link { .. } => {
-                let target = ground.disk().read_link(&dir, path.name())?;
-                (target.to_vec(), Node::Link { target })
-            }
-            _ => {
-                let (bytes, stat) = ground.disk().read(&dir, path.name())?;
-                let (hash, size) = (Hash::of(&bytes), bytes.len() as u64);
-                (bytes, Node::File { hash, mode: stat.mode, size })
-            }
-        };
-        if node == change.after { Ok(bytes) } else { Err(io::ErrorKind::InvalidData.into()) }
+        let ground = self.prepared.ground;
+        let dir = ground.folders.parent(&change.path)?;
+        content(ground.disk(), &dir, change.path.name(), &change.after)
     }
 }
 

@@ -19,8 +19,8 @@ fn the_default_message_counts_files() {
     let repo = two_files();
     let recorded = commit(&repo, &edit(), None).unwrap();
     assert_eq!(repo.git(&["log", "-1", "--format=%B"]), "patchmany: 1 file (a.txt)");
-    assert_eq!(recorded.commit, repo.git(&["rev-parse", "HEAD"]));
-    assert_eq!(recorded.reference.as_deref(), Some("refs/heads/main"));
+    assert_eq!(recorded.commit().unwrap(), repo.git(&["rev-parse", "HEAD"]));
+    assert_eq!(recorded.reference(), Some("refs/heads/main"));
     assert_eq!(repo.git(&["show", "-s", "--format=%an <%ae>"]), "Test <test@example.com>");
     commit(&repo, &[Edit::write("c", "c"), Edit::write("a.txt", "x\n")], None).unwrap();
     assert_eq!(repo.git(&["log", "-1", "--format=%B"]), "patchmany: 2 files (a.txt, …)");
@@ -42,7 +42,7 @@ fn a_detached_head_moves_alone() {
     let repo = two_files();
     repo.git(&["checkout", "-q", "--detach"]);
     let recorded = commit(&repo, &edit(), Some("one")).unwrap();
-    assert_eq!(recorded.reference, None);
+    assert_eq!(recorded.reference(), None);
     assert_eq!(repo.git(&["log", "-1", "--format=%s"]), "one");
     assert_eq!(repo.git(&["log", "-1", "--format=%s", "main"]), "base");
     assert_eq!(repo.git(&["status", "--porcelain"]), "");
@@ -58,7 +58,7 @@ fn a_linked_work_tree_has_its_own_index_and_head() {
     let repo = main.at(linked.canonicalize().unwrap());
     assert!(repo.open().git_dir().ends_with("work/.git/worktrees/linked"));
     let recorded = commit(&repo, &edit(), Some("one")).unwrap();
-    assert_eq!(recorded.reference.as_deref(), Some("refs/heads/side"));
+    assert_eq!(recorded.reference(), Some("refs/heads/side"));
     assert_eq!(repo.git(&["status", "--porcelain"]), "");
     assert_eq!(repo.git(&["log", "--format=%s", "side"]), "one\nbase");
     assert_eq!(repo.git(&["reflog", "--format=%gs", "-1", "HEAD"]), "commit: one");
@@ -73,7 +73,7 @@ fn a_submodule_is_a_repository_of_its_own() {
     let url = inner.root().to_str().unwrap();
     outer.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", url, "mod"]);
     outer.git(&["commit", "-q", "-m", "with a submodule"]);
-    let recorder = Recorder::begin(&outer.open(), &RelPath::root(), options(None)).unwrap();
+    let mut recorder = Recorder::begin(&outer.open(), &RelPath::root(), options(None)).unwrap();
     let refused = recorder.check(&[(RelPath::new("mod/a.txt").unwrap(), true)]).unwrap();
     assert_eq!(refused[0].code, Code::ProtectedPath);
     drop(recorder);
@@ -90,7 +90,7 @@ fn sha256_repositories_work() {
     let repo = TestRepo::with(&["--object-format=sha256"]);
     repo.commit_all(&[("a.txt", "a\n")]);
     let recorded = commit(&repo, &edit(), Some("one")).unwrap();
-    assert_eq!(recorded.commit.len(), 64);
+    assert_eq!(recorded.commit().unwrap().len(), 64);
     assert_eq!(repo.git(&["status", "--porcelain"]), "");
     repo.git(&["fsck", "--strict"]);
 }
@@ -288,7 +288,7 @@ fn a_crash_after_the_branch_moved_is_finished_from_the_record() {
     for _ in 0..2 {
         let mut resumed = Recorder::resume(&repo.open(), &RelPath::root(), Duration::ZERO);
         resumed.finish(&record).unwrap();
-        assert_eq!(resumed.recorded().unwrap().commit, new);
+        assert_eq!(resumed.recorded().unwrap().commit(), Some(new.as_str()));
         assert_eq!(repo.git(&["status", "--porcelain"]), "M  sub/b.txt");
         assert_eq!(repo.git(&["reflog", "--format=%gs"]), "commit: one\ncommit (initial): base");
         assert!(repo.path(".git/index.lock").symlink_metadata().is_err());

@@ -80,8 +80,8 @@ fn git_shows_applies_and_pops_it() {
     let after =
         (repo.git(&dirt), std::fs::read(repo.path(".git/index")).unwrap(), repo.git(&["rev-parse", "HEAD"]));
     assert_eq!(before, after);
-    assert_eq!(recorded.reference.as_deref(), Some("refs/stash"));
-    assert_eq!(recorded.commit, repo.git(&["rev-parse", "stash@{0}"]));
+    assert_eq!(recorded.reference(), Some("refs/stash"));
+    assert_eq!(recorded.commit().unwrap(), repo.git(&["rev-parse", "stash@{0}"]));
     assert_eq!(repo.git(&["stash", "list"]), "stash@{0}: On main: a message");
     assert_eq!(
         repo.git(&["stash", "show", "--name-status"]),

@@ -77,7 +77,7 @@ fn paths_are_told_apart() {
 fn refusals_name_path_and_reason() {
     let repo = zoo();
     let before = repo.state();
-    let recorder = Recorder::begin(&repo.open(), &RelPath::root(), options(None)).unwrap();
+    let mut recorder = Recorder::begin(&repo.open(), &RelPath::root(), options(None)).unwrap();
     let exists = |name: &str| (path(name), repo.path(name).symlink_metadata().is_ok());
     let names = [
         "clean",
@@ -102,12 +102,7 @@ fn refusals_name_path_and_reason() {
     assert_eq!(
         found,
         [
-            "unstaged has uncommitted changes of its own",
-            "staged has staged changes of its own",
-            "both has staged and unstaged changes of its own",
-            "gone has uncommitted changes of its own",
-            "mode has uncommitted changes of its own",
-            "cached is not tracked by git",
+            "cached is staged for removal",
             "untracked is not tracked by git",
             "x.log is ignored by git",
             "announced is not committed yet",
@@ -127,7 +122,7 @@ fn refusals_name_path_and_reason() {
 fn attributes_that_gix_ranks_wrongly_are_refused() {
     let repo = TestRepo::new(&[("a", "a\n"), ("sub/.gitattributes", "* -text\n"), ("sub/b", "b\n")]);
     repo.write(".git/info/attributes", "* text\n");
-    let recorder = Recorder::begin(&repo.open(), &RelPath::root(), options(None)).unwrap();
+    let mut recorder = Recorder::begin(&repo.open(), &RelPath::root(), options(None)).unwrap();
     let refused = recorder.check(&[(path("a"), true), (path("sub/b"), true)]).unwrap();
     assert_eq!(refused.iter().map(|r| r.path.to_string()).collect::<Vec<_>>(), ["sub/b"]);
     assert!(refused[0].message.contains("info/attributes"));

@@ -4,7 +4,7 @@
 use crate::support::{TestRepo, die, patches, resolved};
 use patchmany::disk::{Disk, Folders, OsDisk};
 use patchmany::edit::RelPath;
-use patchmany::git::{Hooks, RecordOptions, Recorder, head_mark};
+use patchmany::git::{Hooks, RecordKind, RecordOptions, Recorder, head_mark};
 use patchmany::plan::Sink;
 use patchmany::transaction::{
     Durability, Finished, Ground, Landed, Participant, ParticipantError, Staging, Stop, Store, Unrecorded,
@@ -46,6 +46,7 @@ fn apply(repo: &TestRepo, act: &dyn Fn()) -> (String, Finished) {
     let id = staging.id().to_string();
     staging.put(&resolved(("a.txt", "one\n", "1\n"))).unwrap();
     let options = RecordOptions {
+        kind: RecordKind::Commit,
         message: Some("ours".to_owned()),
         hooks: Hooks::Run,
         lock_timeout: Duration::ZERO,

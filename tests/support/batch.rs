@@ -3,7 +3,7 @@
 use super::TestRepo;
 use patchmany::disk::Node;
 use patchmany::edit::{Hash, RelPath};
-use patchmany::git::{GitError, Hooks, RecordOptions, Recorded, Recorder};
+use patchmany::git::{GitError, Hooks, RecordKind, RecordOptions, Recorded, Recorder};
 use patchmany::transaction::{Change, Landed, Participant};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -88,6 +88,7 @@ pub(crate) fn land(root: &Path, batch: &[Edit]) -> Map {
 
 pub(crate) fn options(message: Option<&str>) -> RecordOptions {
     RecordOptions {
+        kind: RecordKind::Commit,
         message: message.map(str::to_owned),
         hooks: Hooks::Run,
         lock_timeout: Duration::from_millis(50),
@@ -97,7 +98,7 @@ pub(crate) fn options(message: Option<&str>) -> RecordOptions {
 
 /// Begins and checks that nothing of the batch is refused.
 pub(crate) fn recorder(repo: &TestRepo, batch: &[Edit], message: Option<&str>) -> Result<Recorder, GitError> {
-    let recorder = Recorder::begin(&repo.open(), &RelPath::root(), options(message))?;
+    let mut recorder = Recorder::begin(&repo.open(), &RelPath::root(), options(message))?;
     let paths: Vec<_> = batch
         .iter()
         .map(|edit| (RelPath::new(edit.path()).unwrap(), repo.path(edit.path()).symlink_metadata().is_ok()))

@@ -106,9 +106,12 @@ pub(crate) struct ApplyArgs {
     /// Let lines like `# ...` stand for any text in between
     #[arg(long)]
     placeholders: bool,
-    /// Make one commit of exactly the batch
+    /// Make one commit of exactly the batch; other changes in its files stay staged or unstaged as they are
     #[arg(long, value_name = "MESSAGE", num_args = 0..=1, require_equals = true, default_missing_value = "", conflicts_with = "stash")]
     commit: Option<String>,
+    /// With --commit, commit the files of the batch as they then stand, other changes in them included
+    #[arg(long, requires = "commit")]
+    whole_files: bool,
     /// Make a stash entry of the batch and leave the work tree as it is
     #[arg(long, value_name = "MESSAGE", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     stash: Option<String>,
@@ -339,6 +342,7 @@ impl ApplyArgs {
     fn record(&self) -> Record {
         let given = |message: &String| Some(message.clone()).filter(|m| !m.is_empty());
         match (&self.commit, &self.stash) {
+            (Some(message), _) if self.whole_files => Record::WholeFiles(given(message)),
             (Some(message), _) => Record::Commit(given(message)),
             (None, Some(message)) => Record::Stash(given(message)),
             (None, None) => Record::Nothing,

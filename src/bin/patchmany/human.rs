@@ -5,7 +5,8 @@ use anstyle::{AnsiColor, Effects, Style as Paint};
 use bstr::ByteSlice;
 use patchmany::plan::Compared;
 use patchmany::report::{
-    ErrorReport, FileReport, Mode, OperationReport, Outcome, PathReport, Report, ShownReport, WarningReport,
+    ErrorReport, FileReport, GitReport, Mode, OperationReport, Outcome, PathReport, Report, ShownReport,
+    WarningReport,
 };
 use patchmany::transaction::{Doubt, Pending, RecoveryOutcome, TreeState};
 use std::io::{self, Write};
@@ -121,7 +122,7 @@ fn operation_line(one: &OperationReport) -> String {
         line.push_str(&format!(" of {undone}"));
     }
     if let Some(git) = &one.git {
-        line.push_str(&format!("; {} {}", git.record, git.commit.get(..12).unwrap_or(&git.commit)));
+        line.push_str(&format!("; {}", recorded(git)));
     }
     match one.undone {
         "yes" => line.push_str("; undone"),
@@ -293,8 +294,16 @@ fn write_summary(out: &mut impl Write, report: &Report) -> io::Result<()> {
         (counted(stats.files, "file"), counted(stats.added, "insertion"), counted(stats.removed, "deletion"));
     write!(out, "{files} changed, {added}(+), {removed}(-)")?;
     match &report.git {
-        Some(git) => writeln!(out, "; {} {}", git.record, git.commit.get(..12).unwrap_or(&git.commit)),
+        Some(git) => writeln!(out, "; {}", recorded(git)),
         None => writeln!(out),
+    }
+}
+
+/// `commit 0123456789ab`, `staged`.
+fn recorded(git: &GitReport) -> String {
+    match &git.commit {
+        Some(commit) => format!("{} {}", git.record, commit.get(..12).unwrap_or(commit)),
+        None => "staged".to_owned(),
     }
 }
 
