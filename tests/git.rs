@@ -8,6 +8,7 @@ mod killed;
 mod merge;
 mod reflog;
 mod shown;
+mod staged;
 mod stash;
 mod status;
 mod unrecorded;

@@ -9,7 +9,7 @@ mod staged;
 mod tree;
 
 pub(crate) use batch::{Edit, commit, land, options, recorder};
-pub(crate) use program::{Ran, block, can_trace, patches};
+pub(crate) use program::{Ran, block, can_trace, feed, patches};
 pub(crate) use repo::TestRepo;
 pub(crate) use rng::Rng;
 pub(crate) use staged::{die, resolved};

@@ -69,6 +69,11 @@ impl TestRepo {
     }
 }
 
+/// Runs `command`, which [`TestRepo::program`] has made, with `input`.
+pub(crate) fn feed(command: &mut Command, input: &str) -> Ran {
+    Ran::of(&start(command, input.as_bytes()).wait_with_output().unwrap())
+}
+
 fn start(command: &mut Command, input: &[u8]) -> Child {
     let mut child = command.spawn().unwrap();
     // The program may end before it has read everything, for example at a wrong option.

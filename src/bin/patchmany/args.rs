@@ -112,6 +112,9 @@ pub(crate) struct ApplyArgs {
     /// With --commit, commit the files of the batch as they then stand, other changes in them included
     #[arg(long, requires = "commit")]
     whole_files: bool,
+    /// Stage the batch: in the index and in the work tree; other changes in its files stay as they are
+    #[arg(long, conflicts_with_all = ["commit", "stash"])]
+    stage: bool,
     /// Make a stash entry of the batch and leave the work tree as it is
     #[arg(long, value_name = "MESSAGE", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     stash: Option<String>,
@@ -345,6 +348,7 @@ impl ApplyArgs {
             (Some(message), _) if self.whole_files => Record::WholeFiles(given(message)),
             (Some(message), _) => Record::Commit(given(message)),
             (None, Some(message)) => Record::Stash(given(message)),
+            (None, None) if self.stage => Record::Stage,
             (None, None) => Record::Nothing,
         }
     }
