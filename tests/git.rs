@@ -2,8 +2,10 @@
 
 mod beside;
 mod commit;
-mod differential;
+mod fuzz;
+mod fuzz_batch;
 mod hooks;
+mod hunks;
 mod killed;
 mod merge;
 mod reflog;

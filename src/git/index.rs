@@ -69,6 +69,10 @@ pub(crate) fn apply(index: &mut gix::index::State, entries: &[Entry], work_tree:
                 existing.id = after.id;
                 existing.stat = stat;
                 existing.flags.remove(Flags::INTENT_TO_ADD | Flags::EXTENDED);
+                if entry.landed.is_some() {
+                    // As git does it. A file that stays different on disk stays out of sight.
+                    existing.flags.remove(Flags::ASSUME_VALID);
+                }
             }
             None => new.push((path, after, stat)),
         }

@@ -291,3 +291,14 @@ fn undo_commits_its_own_part_too() {
     );
     assert_eq!(repo.git(&["rev-parse", "HEAD^{tree}"]), repo.git(&["rev-parse", "HEAD~2^{tree}"]));
 }
+
+#[test]
+fn a_local_change_that_git_shall_not_see_stays_out_of_sight() {
+    let repo = TestRepo::new(&[("f", &rows(&[]))]);
+    repo.git(&["update-index", "--assume-unchanged", "f"]);
+    repo.write("f", rows(&[(2, "local")]));
+    assert_eq!(repo.run(&["apply", "--commit"], patches(&[("f", "row 10", "batch")])).code, 0);
+    assert_eq!(repo.git(&["--no-optional-locks", "status", "--porcelain"]), "");
+    let batch = rows(&[(10, "batch")]);
+    assert_eq!(versions(&repo, "f"), [batch.clone(), batch, rows(&[(2, "local"), (10, "batch")])]);
+}
