@@ -394,7 +394,7 @@ impl<'a> Run<'a> {
         let stash = StashRecorder::begin(repo, &RelPath::root(), options)?;
         let Some(plan) = self.plan(batch, &Counted { sink: &stash, progress })? else {
             let unknown = || Error::Usage("the stash took no more files".to_owned());
-            return Err(stash.take_error().map_or_else(unknown, Error::from));
+            return Err(stash.take_error().map_or_else(unknown, Error::Unrecorded));
         };
         report.list(&plan, Written::No);
         if plan.is_no_op() {
@@ -402,7 +402,7 @@ impl<'a> Run<'a> {
         }
         refused(stash.check(&touched(&plan))?)?;
         report.transaction = Some(id.to_string());
-        report.git = Some(recorded(stash.finish()?));
+        report.git = Some(recorded(stash.finish().map_err(Error::Unrecorded)?));
         (report.applied, report.outcome) = (true, Outcome::Applied);
         Ok(plan)
     }

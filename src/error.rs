@@ -44,6 +44,9 @@ pub enum Error {
     /// Git cannot do its part; nothing was written.
     #[error(transparent)]
     Git(#[from] GitError),
+    /// Git failed while it recorded, and nothing of it is seen; the files were not to be touched.
+    #[error(transparent)]
+    Unrecorded(GitError),
     /// The transaction could not begin, or recovery could not end.
     #[error(transparent)]
     Transaction(#[from] TransactionError),
@@ -102,6 +105,12 @@ impl Error {
             Self::NotRecordable(refusals) => report.refuse(refusals.iter().map(path_refusal).collect()),
             Self::History(error) => tell_history(error, report),
             Self::Git(error) => tell_git(&error, report),
+            Self::Unrecorded(error) => {
+                tell_git(&error, report);
+                if report.outcome != Outcome::Locked {
+                    report.outcome = Outcome::RolledBack;
+                }
+            }
             Self::Transaction(error) => tell_transaction(&error, report),
             Self::Elsewhere { root, source } => tell_elsewhere(&root, &source, report),
             Self::Failed(failure) => tell_failure(&failure, report),

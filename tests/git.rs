@@ -2,6 +2,7 @@
 
 mod beside;
 mod commit;
+mod failing;
 mod fuzz;
 mod fuzz_batch;
 mod hooks;

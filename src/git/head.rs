@@ -76,7 +76,8 @@ impl Step {
 
     /// Tells now, without a lock, what [`take`](Self::take) would say later.
     pub(crate) fn rehearse(&self, repo: &gix::Repository) -> Result<(), GitError> {
-        if self.current(repo)? != self.from.commit {
+        // Somebody may have changed branches, too.
+        if self.current(repo)? != self.from.commit || Head::read(repo)? != self.from {
             return Err(GitError::HeadMoved);
         }
         if self.from.commit.is_none() {
