@@ -110,6 +110,54 @@ fn round(seed: u64, kind: Kind, met: &mut Met) {
     assert!(!ours.path(".git/index.lock").exists());
 }
 
+#[test]
+fn a_stash_entry_is_the_commit_that_git_makes() {
+    let rounds = rounds(12);
+    let mut made = 0;
+    for seed in rounds.clone() {
+        let mut rng = Rng::new(seed);
+        let ours = template().twin();
+        let mut files = base(&ours, &mut rng);
+        let batch = Batch::random(&ours, &mut rng, &mut files).of_old_paths();
+        if batch.ops().is_empty() {
+            continue;
+        }
+        let theirs = ours.twin();
+        let before = (tree(ours.root()), ours.git(&STATUS));
+        let ran = ours.run(&["apply", "--stash=round", "--force-read-only"], batch.diff());
+        batch.land(&theirs);
+        theirs.git(&["stash", "push", "-q", "-m", "round"]);
+        let id = |repo: &TestRepo| repo.try_git(&["rev-parse", "-q", "--verify", "stash"]).stdout;
+        assert_eq!(id(&ours), id(&theirs), "seed {seed}: {ran:?}\n{}", batch.diff());
+        assert_eq!(ran.code == 0, !id(&ours).is_empty(), "seed {seed}: {ran:?}");
+        assert_eq!((tree(ours.root()), ours.git(&STATUS)), before, "seed {seed}");
+        if ran.code != 0 {
+            continue;
+        }
+        made += 1;
+        let ran = ours.run(&["apply", "--stash=second", "--force-read-only"], batch.diff());
+        assert_eq!(ran.code, 0, "seed {seed}: {ran:?}");
+        ours.git(&["stash", "drop", "-q"]);
+        for arguments in [
+            &["stash", "list"][..],
+            &["stash", "show", "-p", "--binary"],
+            &["stash", "apply", "-q"],
+            &["diff", "--binary"],
+            &["reset", "-q", "--hard"],
+            &["stash", "pop", "-q"],
+            &STATUS,
+            &["reset", "-q", "--hard"],
+            &["stash", "list"],
+        ] {
+            let (a, b) = (ours.try_git(arguments), theirs.try_git(arguments));
+            assert_eq!(a, b, "seed {seed}: git {arguments:?}");
+        }
+        ours.git(&["fsck", "--strict", "--no-dangling"]);
+    }
+    eprintln!("{} rounds, {made} entries, no difference", rounds.count());
+    assert!(made > 0, "no round has made an entry");
+}
+
 /// An empty repository that is made once.
 fn template() -> &'static TestRepo {
     static TEMPLATE: OnceLock<TestRepo> = OnceLock::new();

@@ -83,6 +83,12 @@ impl Batch {
         Self(ops)
     }
 
+    /// Without what makes new paths, which is nothing that git would stash.
+    pub(super) fn of_old_paths(mut self) -> Self {
+        self.0.retain(|op| matches!(op, Op::Edit { .. } | Op::Mode { .. } | Op::Delete { .. }));
+        self
+    }
+
     pub(super) fn ops(&self) -> &[Op] {
         &self.0
     }
