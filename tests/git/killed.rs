@@ -26,11 +26,15 @@ fn batch(repo: &TestRepo) -> PathBuf {
     path
 }
 
-/// The program under strace, with one more option for it. Only its main thread counts: there all writing is done.
+/// The program under strace, with one more option for it; `record` may name another index too. Only its main thread
+/// counts: there all writing is done.
 fn traced(repo: &TestRepo, option: &str, record: &str) -> Ran {
     let log = repo.temp().join("log");
-    let program = repo.command("strace");
-    let mut command = program;
+    let (record, index) = record.split_once(' ').map_or((record, None), |(how, index)| (how, Some(index)));
+    let mut command = repo.command("strace");
+    if let Some(index) = index {
+        command.env("GIT_INDEX_FILE", index);
+    }
     command
         .args(["-qq", "-y", "-e", &format!("trace={WRITING}"), "-e", option, "-o"])
         .arg(log)
@@ -176,6 +180,55 @@ fn a_commit_on_a_detached_head_in_a_linked_work_tree() {
         main.at(linked.canonicalize().unwrap())
     };
     kill_at_every_call("--commit=ours", "\"record\", O_", &make, &|repo| committed(repo, 1));
+}
+
+/// `a.txt` is all old or all new, beside a change of the user's that is not staged.
+fn beside(repo: &TestRepo, commits: &str) -> Side {
+    let side = if repo.read("a.txt").starts_with("1\n") { Side::New } else { Side::Old };
+    let first = if side == Side::Old { "one" } else { "1" };
+    assert_eq!(repo.read("a.txt"), format!("{first}\n2\n3\nmine\n"), "{side:?}");
+    assert_eq!(repo.git(&["show", ":a.txt"]), format!("{first}\n2\n3\n4"), "{side:?}");
+    assert_eq!(repo.git(&["show", ":b.txt"]), if side == Side::Old { "two" } else { "2" });
+    if commits == "--commit=ours" {
+        assert_eq!(repo.git(&["log", "-1", "--format=%s"]), if side == Side::Old { "base" } else { "ours" });
+        assert_eq!(repo.git(&["--no-optional-locks", "status", "--porcelain"]), " M a.txt");
+    }
+    side
+}
+
+fn with_a_change() -> TestRepo {
+    let repo = TestRepo::new(&[("a.txt", "one\n2\n3\n4\n"), ("b.txt", "two\n"), ("mine.txt", "m\n")]);
+    repo.write("a.txt", "one\n2\n3\nmine\n");
+    repo
+}
+
+#[test]
+#[ignore = "kills some hundred processes; .ci/run runs it"]
+fn a_commit_beside_other_changes() {
+    let judge = |repo: &TestRepo| beside(repo, "--commit=ours");
+    kill_at_every_call("--commit=ours", "RENAME_EXCHANGE", &with_a_change, &judge);
+}
+
+#[test]
+#[ignore = "kills some hundred processes; .ci/run runs it"]
+fn staging() {
+    kill_at_every_call("--stage", "index.lock", &with_a_change, &|repo| beside(repo, "--stage"));
+}
+
+#[test]
+#[ignore = "kills some hundred processes; .ci/run runs it"]
+fn staging_in_another_index() {
+    let make = || {
+        let repo = with_a_change();
+        std::fs::copy(repo.path(".git/index"), repo.path("../other")).unwrap();
+        repo
+    };
+    let judge = |repo: &TestRepo| {
+        assert!(!repo.path("../other.lock").exists());
+        std::fs::copy(repo.path("../other"), repo.path(".git/index")).unwrap();
+        beside(repo, "--stage")
+    };
+    kill_at_every_call("--stage ../other", "patchmany/place-", &make, &judge);
 }
 
 #[test]
