@@ -112,6 +112,14 @@ pub enum GitError {
     /// The journal's bytes are no record of ours.
     #[error("the record of the commit cannot be read: {0}")]
     BadRecord(String),
+    /// What stands or shall stand at a path could not be compared with what git has.
+    #[error("cannot read {path} before the swap: {source}")]
+    Weighed {
+        /// Relative to the work tree.
+        path: RelPath,
+        /// The cause.
+        source: io::Error,
+    },
     /// The landed bytes could not be read.
     #[error("cannot read {path} after the swap: {source}")]
     Landed {
@@ -140,6 +148,9 @@ impl GitError {
             Self::Locked { .. } => Code::Locked,
             Self::BadOperation(_) => Code::Usage,
             Self::Path(refusal) => refusal.code,
+            Self::Weighed { source, .. } if source.kind() == io::ErrorKind::InvalidData => {
+                Code::ChangedDuring
+            }
             _ => Code::Git,
         }
     }

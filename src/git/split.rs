@@ -110,26 +110,28 @@ impl<'a> Splitter<'a> {
         dirty: &BTreeSet<RelPath>,
     ) -> Result<Splits, GitError> {
         let changes: Vec<_> = staged.changes().into_iter().filter(concerns_git).collect();
+        let attributes: Vec<_> = changes.iter().filter(|c| c.path.name() == ".gitattributes").collect();
+        let sources: BTreeMap<_, _> = moves.iter().map(|(from, to)| (to, from)).collect();
+        let moved: BTreeSet<_> = moves.iter().map(|(from, _)| from).collect();
         let (mut splits, mut refusals) = Splits::default();
         for to in &changes {
             let path = &to.path;
-            let source = moves.iter().find(|(_, to)| to == path).map(|(from, _)| from);
-            let moves_on = moves.iter().any(|(from, _)| from == path);
-            if source.is_some() && !moves_on && dirty.contains(path) {
-                let why = "has changes of its own, and the batch moves another file to it";
-                refusals.push(self.refusal(path, why.to_owned()));
-                continue;
-            }
-            let from = match source {
+            let moves_on = moved.contains(path);
+            let from = match sources.get(path) {
                 // Its changes go with it, and what comes in its place has none.
                 None if moves_on => continue,
                 None => to,
-                Some(source) => changes.iter().find(|change| change.path == *source).unwrap_or(to),
+                Some(_) if !moves_on && dirty.contains(path) => {
+                    let why = "has changes of its own, and the batch moves another file to it";
+                    refusals.push(self.refusal(path, why.to_owned()));
+                    continue;
+                }
+                Some(source) => change_of(&changes, source).unwrap_or(to),
             };
             if !dirty.contains(&from.path) {
                 continue;
             }
-            if changes.iter().any(|other| governs(&other.path, path)) {
+            if attributes.iter().any(|file| governs(&file.path, path)) {
                 let why = "has changes of its own, and the batch changes a .gitattributes above it";
                 refusals.push(self.refusal(path, why.to_owned()));
                 continue;
@@ -151,11 +153,12 @@ impl<'a> Splitter<'a> {
     ) -> Result<Result<Split, String>, GitError> {
         let (source, path) = (below(self.root, &from.path), below(self.root, &to.path));
         let in_index = index::known_side(&self.index, &source);
-        let known = in_index.map(|side| side.mode);
+        let known = |path| index::side(&self.index, path).map(|side| side.mode);
+        let (known_before, known_after) = (known(&source), known(&path));
         let old = bytes(&from.before, &source, || staged.old_content(from))?;
         let new = bytes(&to.after, &path, || staged.new_content(to))?;
-        let base = self.stored(&source, (&from.before, old), known)?;
-        let theirs = self.stored(&path, (&to.after, new), known)?;
+        let base = self.stored(&source, (&from.before, old), known_before)?;
+        let theirs = self.stored(&path, (&to.after, new), known_after)?;
         let binary = self.cleaner.attributes(&path)?.binary;
         let carry = |ours| self.carry(base.as_ref(), ours, theirs.as_ref(), binary);
         let indexed = carry(in_index)?;
@@ -258,15 +261,20 @@ fn bytes(
 ) -> Result<Vec<u8>, GitError> {
     match node {
         Node::File { .. } | Node::Link { .. } => {
-            read().map_err(|source| GitError::Landed { path: path.clone(), source })
+            read().map_err(|source| GitError::Weighed { path: path.clone(), source })
         }
         _ => Ok(Vec::new()),
     }
 }
 
-/// Whether `file` says something of `path` to git.
+/// The change of a path among sorted ones.
+fn change_of<'a>(changes: &'a [Change], path: &RelPath) -> Option<&'a Change> {
+    changes.binary_search_by(|change| change.path.cmp(path)).ok().map(|at| &changes[at])
+}
+
+/// Whether the attributes file `file` says something of `path`.
 fn governs(file: &RelPath, path: &RelPath) -> bool {
-    file.name() == ".gitattributes" && file.parent().is_some_and(|f| f.is_root() || path.is_below(&f))
+    file.parent().is_some_and(|folder| folder.is_root() || path.is_below(&folder))
 }
 
 /// The mode that both changes make, where all are plain files.

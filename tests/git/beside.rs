@@ -1,7 +1,11 @@
 //! Commits of batches whose files hold other changes: the batch is committed, and the user's changes stay where they
 //! were, staged or not. What cannot be told apart is refused before anything is written.
 
-use crate::support::{TestRepo, identity, patches};
+use crate::support::{TestRepo, identity, options, patches, tree};
+use patchmany::disk::Node;
+use patchmany::edit::{Code, Hash, RelPath};
+use patchmany::git::Recorder;
+use patchmany::transaction::{Change, Staged};
 
 /// Twenty rows, with some of them changed.
 pub(super) fn rows(changed: &[(usize, &str)]) -> String {
@@ -245,7 +249,7 @@ fn a_hook_sees_the_batch_and_must_not_stage_the_rest() {
     std::fs::remove_file(repo.path("seen")).unwrap();
 
     repo.hook("pre-commit", "git add f");
-    let (tree, state) = (crate::support::tree(repo.root()), repo.state());
+    let before = (tree(repo.root()), repo.state());
     let batch = patches(&[("f", "row 14", "batch")]);
     let ran = repo.run(&["apply", "--json", "--commit"], &batch);
     assert_eq!((ran.code, &ran.json()["outcome"]), (3, &"rolled-back".into()), "{ran:?}");
@@ -253,7 +257,7 @@ fn a_hook_sees_the_batch_and_must_not_stage_the_rest() {
         ran.json()["errors"][0]["message"].as_str().unwrap().contains("not part of the batch"),
         "{ran:?}"
     );
-    assert_eq!((crate::support::tree(repo.root()), repo.state()), (tree, state));
+    assert_eq!((tree(repo.root()), repo.state()), before);
     let ran = repo.run(&["apply", "--commit", "--whole-files"], &batch);
     assert_eq!((ran.code, repo.git(&["status", "--porcelain"])), (0, String::new()), "{ran:?}");
 }
@@ -281,15 +285,16 @@ fn whole_files_are_committed_as_they_stand() {
 
 #[test]
 fn undo_commits_its_own_part_too() {
-    let repo = dirty();
-    assert_eq!(repo.run(&["apply", "--commit"], patches(&[("f", "row 10", "batch")])).code, 0);
-    let ran = repo.run(&["undo", "--commit"], "");
-    assert_eq!(ran.code, 0, "{ran:?}");
-    assert_eq!(
-        versions(&repo, "f"),
-        [rows(&[]), rows(&[(2, "staged")]), rows(&[(2, "staged"), (6, "unstaged")])]
-    );
-    assert_eq!(repo.git(&["rev-parse", "HEAD^{tree}"]), repo.git(&["rev-parse", "HEAD~2^{tree}"]));
+    let moved = r#"[{"path": "f", "moveTo": "sub/h", "diff": "@@\n row 11\n-row 12\n+batch\n"}]"#;
+    for batch in [patches(&[("f", "row 10", "batch")]), moved.to_owned()] {
+        let repo = dirty();
+        let before = (versions(&repo, "f"), repo.git(&["ls-files", "-s"]), tree(repo.root()));
+        assert_eq!(repo.run(&["apply", "--commit"], batch).code, 0);
+        let ran = repo.run(&["undo", "--commit"], "");
+        assert_eq!(ran.code, 0, "{ran:?}");
+        assert_eq!((versions(&repo, "f"), repo.git(&["ls-files", "-s"]), tree(repo.root())), before);
+        assert_eq!(repo.git(&["rev-parse", "HEAD^{tree}"]), repo.git(&["rev-parse", "HEAD~2^{tree}"]));
+    }
 }
 
 #[test]
@@ -301,4 +306,29 @@ fn a_local_change_that_git_shall_not_see_stays_out_of_sight() {
     assert_eq!(repo.git(&["--no-optional-locks", "status", "--porcelain"]), "");
     let batch = rows(&[(10, "batch")]);
     assert_eq!(versions(&repo, "f"), [batch.clone(), batch, rows(&[(2, "local"), (10, "batch")])]);
+}
+
+/// A batch over `f`, which somebody has changed since it was planned.
+struct Changed;
+
+impl Staged for Changed {
+    fn changes(&self) -> Vec<Change> {
+        let node = |text: &str| Node::File { hash: Hash::of(text.as_bytes()), mode: 0o644, size: 1 };
+        vec![Change { path: RelPath::new("f").unwrap(), before: node("a"), after: node("b") }]
+    }
+    fn old_content(&self, _: &Change) -> std::io::Result<Vec<u8>> {
+        Err(std::io::ErrorKind::InvalidData.into())
+    }
+    fn new_content(&self, _: &Change) -> std::io::Result<Vec<u8>> {
+        Ok(b"b".to_vec())
+    }
+}
+
+#[test]
+fn a_file_that_changes_before_it_is_merged_is_told() {
+    let repo = dirty();
+    let mut recorder = Recorder::begin(&repo.open(), &RelPath::root(), options(None)).unwrap();
+    assert_eq!(recorder.check(&[(RelPath::new("f").unwrap(), true)]).unwrap(), []);
+    let error = recorder.weigh(&Changed, &[]).unwrap_err();
+    assert_eq!((error.code(), error.to_string().starts_with("cannot read f")), (Code::ChangedDuring, true));
 }

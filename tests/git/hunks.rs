@@ -155,6 +155,14 @@ fn round(seed: u64, option: &str) {
     status.sort();
     expected.sort();
     assert_eq!(status, expected, "seed {seed} {option}");
+    // The trees that the index remembers are those of its entries.
+    let anew = "git ls-files -s | GIT_INDEX_FILE=../anew git update-index --index-info; GIT_INDEX_FILE=../anew git write-tree";
+    let anew = repo.command("sh").args(["-c", anew]).output().unwrap().stdout;
+    assert_eq!(
+        repo.git(&["write-tree"]),
+        String::from_utf8(anew).unwrap().trim_end(),
+        "seed {seed} {option}"
+    );
     repo.git(&["fsck", "--strict", "--no-dangling"]);
 }
 

@@ -89,6 +89,16 @@ fn what_is_not_in_the_index_is_refused() {
 }
 
 #[test]
+fn a_moved_file_takes_what_is_not_staged_along() {
+    let repo = dirty();
+    stage(&repo, r#"[{"path": "f", "moveTo": "sub/h", "diff": "@@\n row 11\n-row 12\n+batch\n"}]"#);
+    assert_eq!(repo.git(&["show", ":sub/h"]) + "\n", rows(&[(2, "staged"), (12, "batch")]));
+    assert_eq!(repo.read("sub/h"), rows(&[(2, "staged"), (6, "unstaged"), (12, "batch")]));
+    let status = repo.git(&["--no-optional-locks", "status", "--porcelain", "--no-renames"]);
+    assert_eq!(status, "D  f\nAM sub/h");
+}
+
+#[test]
 fn a_first_commit_is_not_needed() {
     let repo = TestRepo::unborn();
     repo.write("a", "one\n2\n3\n");
