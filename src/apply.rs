@@ -4,7 +4,7 @@ mod entry;
 
 use crate::diff::Contents;
 use crate::disk::{Folders, OsDisk};
-use crate::edit::{BatchPath, ChangeSet, Code, Format, RelPath, WarningCode};
+use crate::edit::{Action, BatchPath, ChangeSet, Code, Format, RelPath, WarningCode};
 use crate::error::{Error, kept};
 use crate::git::{
     self, Hooks, PathRefusal, RecordKind, RecordOptions, Recorded, Recorder, StashOptions, StashRecorder,
@@ -342,7 +342,7 @@ impl<'a> Run<'a> {
         }
         report.transaction = Some(id.to_string());
         staging.describe(&About::batch(&plan).to_bytes())?;
-        let mut recorder = self.recorder(&plan, &id)?;
+        let mut recorder = self.recorder((batch, &plan), &id)?;
         // Keeps git from changing the tree meanwhile, where nobody else holds it.
         let _guard = self
             .workspace
@@ -361,7 +361,11 @@ impl<'a> Run<'a> {
     }
 
     /// Who joins the commit point; every path of the plan can be recorded.
-    fn recorder(&self, plan: &Plan, id: &OperationId) -> Result<Option<Recorder>, Error> {
+    fn recorder(
+        &self,
+        (batch, plan): (&ChangeSet, &Plan),
+        id: &OperationId,
+    ) -> Result<Option<Recorder>, Error> {
         let Some(repo) = self.workspace.repo() else { return Ok(None) };
         let (kind, message) = match &self.options.record {
             Record::Nothing | Record::Stash(_) => return Ok(None),
@@ -378,7 +382,15 @@ impl<'a> Run<'a> {
         };
         let mut recorder = Recorder::begin(repo, &RelPath::root(), options)?;
         refused(recorder.check(&touched(plan))?)?;
+        refused(recorder.check_copied(&self.copied(batch))?)?;
         Ok(Some(recorder))
+    }
+
+    /// The files that the batch copies; a plan tells of the copies only.
+    fn copied(&self, batch: &ChangeSet) -> Vec<RelPath> {
+        let source = self.source();
+        let copies = batch.operations.iter().filter(|one| matches!(one.action, Action::Copy { .. }));
+        copies.filter_map(|one| Some(source.resolve(&one.path, LastLink::Keep).ok()?.path)).collect()
     }
 
     fn stash(
@@ -401,6 +413,7 @@ impl<'a> Run<'a> {
             return Ok(plan);
         }
         refused(stash.check(&touched(&plan))?)?;
+        refused(stash.check_copied(&self.copied(batch))?)?;
         report.transaction = Some(id.to_string());
         report.git = Some(recorded(stash.finish().map_err(Error::Unrecorded)?));
         (report.applied, report.outcome) = (true, Outcome::Applied);

@@ -12,7 +12,7 @@ use super::lock::{IndexLock, Sharing};
 use super::object::{self, Signature};
 use super::part::{Part, Parts};
 use super::record::{Entry, Record};
-use super::refusal::{PathRefusal, look};
+use super::refusal::{PathRefusal, copied, look};
 use super::split::{Split, Splitter};
 use super::{GitError, RecordKind, Recorded, Repo, index, message, preflight};
 use crate::edit::RelPath;
@@ -101,6 +101,14 @@ impl Recorder {
         let found = look(&self.repo, &self.root, self.options.kind, paths)?;
         self.dirty = found.dirty;
         Ok(found.refusals)
+    }
+
+    /// The paths among `sources` (relative to the root) that the batch cannot copy, and why.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub fn check_copied(&self, sources: &[RelPath]) -> Result<Vec<PathRefusal>, GitError> {
+        copied(&self.repo, &self.root, self.options.kind, sources)
     }
 
     /// Parts the batch from the user's changes in its files, and returns the paths where it cannot be done. `moves` are

@@ -57,6 +57,33 @@ pub(crate) fn look(
     Ok(found)
 }
 
+/// The refusals among `sources` (relative to the root), which the batch copies: a copy would hold what is not recorded of
+/// them.
+pub(crate) fn copied(
+    repo: &Repo,
+    root: &RelPath,
+    kind: RecordKind,
+    sources: &[RelPath],
+) -> Result<Vec<PathRefusal>, GitError> {
+    if sources.is_empty() || kind == RecordKind::WholeFiles {
+        return Ok(Vec::new());
+    }
+    let mut reader = StatusReader::open(repo)?;
+    let mut refusals = Vec::new();
+    for path in sources {
+        let status = reader.status(&below(root, path))?;
+        let recorded = match kind {
+            RecordKind::Stage => status.tracking == Tracking::Tracked && !status.unstaged,
+            _ => status.is_clean(),
+        };
+        if !recorded {
+            let message = "has changes of its own, and the batch copies it";
+            refusals.push(Reason::new(message, "commit or undo those changes first").of(path));
+        }
+    }
+    Ok(refusals)
+}
+
 /// `path` (relative to the root) relative to the work tree.
 pub(crate) fn below(root: &RelPath, path: &RelPath) -> RelPath {
     path.names().fold(root.clone(), |folder, name| folder.join(name).expect("names of a path are names"))

@@ -9,7 +9,7 @@ use super::object::{self, Recording, Signature};
 use super::record::Side;
 use super::reference::{Place, RefLock};
 use super::reflog::{Line, Missing};
-use super::refusal::{PathRefusal, below, look};
+use super::refusal::{PathRefusal, below, copied, look};
 use super::{GitError, RecordKind, Recorded, Repo, index, message, preflight};
 use crate::edit::{Pieces, RelPath};
 use crate::plan::{Resolved, Sink, SinkFull};
@@ -87,6 +87,14 @@ impl StashRecorder {
     /// An index, tree or attributes file that cannot be read.
     pub fn check(&self, paths: &[(RelPath, bool)]) -> Result<Vec<PathRefusal>, GitError> {
         Ok(look(&self.repo, &self.root, RecordKind::Stash, paths)?.refusals)
+    }
+
+    /// The paths among `sources` (relative to the root) that the batch cannot copy, and why.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub fn check_copied(&self, sources: &[RelPath]) -> Result<Vec<PathRefusal>, GitError> {
+        copied(&self.repo, &self.root, RecordKind::Stash, sources)
     }
 
     /// Why [`put`](Sink::put) ended the plan, when it did.

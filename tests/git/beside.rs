@@ -202,6 +202,23 @@ fn files_that_change_places_take_their_changes_along() {
 }
 
 #[test]
+fn a_copy_would_hold_the_changes_of_its_source() {
+    let copied =
+        |from| format!("diff --git a/{from} b/h\nsimilarity index 100%\ncopy from {from}\ncopy to h\n");
+    let repo = dirty();
+    repo.write("untracked", "u\n");
+    for how in ["--commit", "--stage", "--stash"] {
+        refused(&repo, &[how], &copied("f"), ("f", "has changes of its own, and the batch copies it"));
+        refused(&repo, &[how], &copied("untracked"), ("untracked", "and the batch copies it"));
+    }
+    assert_eq!(repo.run(&["apply", "--commit"], copied("g")).code, 0);
+    assert_eq!(repo.git(&["show", "HEAD:h"]), "g");
+    let again = copied("f").replace("b/h", "b/i").replace("to h", "to i");
+    assert_eq!(repo.run(&["apply", "--commit", "--whole-files"], again).code, 0);
+    assert_eq!(repo.git(&["--no-optional-locks", "status", "--porcelain"]), "MM f\n?? untracked");
+}
+
+#[test]
 fn filters_stand_between_disk_and_commit() {
     for (setting, attributes) in
         [("true", ""), ("input", "*.txt text eol=crlf\n"), ("false", "*.txt text eol=crlf ident\n")]
