@@ -491,7 +491,7 @@ fn unrecorded(error: Unrecorded) -> ErrorReport {
         Unrecorded::Waits(cause) => {
             let first = cause.hint.as_ref().map_or_else(String::new, |hint| format!("{hint}; then "));
             let hint = format!("{first}run: patchmany recover (the next command that writes does it too)");
-            told(cause, "their commit is not recorded yet", hint)
+            told(cause, "they are not recorded yet", hint)
         }
         Unrecorded::Never(cause) => {
             let hint = cause.hint.clone().unwrap_or_else(|| "git status shows what to commit".to_owned());
