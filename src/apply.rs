@@ -1,6 +1,7 @@
 //! The commands as functions: `apply`, `check` and `recover`, each returning a [`Report`], none printing anything.
 
 mod entry;
+mod work;
 
 use crate::diff::Contents;
 use crate::disk::{Folders, OsDisk};
@@ -12,7 +13,8 @@ use crate::git::{
 use crate::history::{About, Retention};
 use crate::input;
 use crate::plan::{
-    self, FileAction, LastLink, NoPlan, Plan, PlannedFile, Resolved, Sink, SinkFull, Source, WorkTree,
+    self, Chosen, FileAction, LastLink, Plan, PlannedFile, Resolved, SavedPlan, Sink, SinkFull, Source,
+    WorkTree,
 };
 use crate::report::{ErrorReport, GitReport, Mode, Outcome, Report, WarningReport, Written};
 use crate::transaction::{
@@ -23,6 +25,7 @@ use crate::workspace::{Author, Past, Workspace};
 use bytes::Bytes;
 pub(crate) use entry::enter;
 use std::time::{Duration, Instant};
+use work::{Kept, Work};
 
 /// How a batch is applied.
 #[derive(Clone, Debug)]
@@ -39,6 +42,8 @@ pub struct Options {
     pub base: Option<String>,
     /// What the plan may do.
     pub plan: plan::Options,
+    /// Which part of the batch is meant.
+    pub choice: plan::Choice,
     /// What is recorded in git.
     pub record: Record,
     /// Whether hooks run when a commit is recorded.
@@ -70,6 +75,7 @@ impl Default for Options {
             strip: None,
             base: None,
             plan: plan::Options::default(),
+            choice: plan::Choice::default(),
             record: Record::Nothing,
             hooks: Hooks::Run,
             durability: None,
@@ -133,11 +139,27 @@ pub fn check(workspace: &Workspace, input: &[u8], options: &Options) -> (Report,
     let mut diff = Vec::new();
     let report = reported(Mode::Check, |report| {
         let run = Run::new(workspace, options)?;
-        let plan = run.check(input, report)?;
+        let plan = run.resolve_only(input, &(), report)?;
         diff = run.diff(&plan);
         Ok(())
     });
     (report, diff)
+}
+
+/// Resolves the batch and makes the plan that [`apply`] takes later, if nothing has changed by then. Writes nothing; the
+/// plan is there unless something was refused.
+pub fn plan(workspace: &Workspace, input: &[u8], options: &Options) -> (Report, Option<SavedPlan>, Vec<u8>) {
+    let (mut saved, mut diff) = (None, Vec::new());
+    let report = reported(Mode::Plan, |report| {
+        let options = Options { diff: Diff::Make, ..options.clone() };
+        let run = Run::new(workspace, &options)?;
+        let kept = Kept::default();
+        let plan = run.resolve_only(input, &kept, report)?;
+        diff = run.diff(&plan);
+        saved = Some(SavedPlan::new(&kept.in_order(&plan), &diff));
+        Ok(())
+    });
+    (report, saved, diff)
 }
 
 /// Ends what an interrupted run has left.
@@ -258,9 +280,9 @@ impl<'a> Run<'a> {
         Ok(batch)
     }
 
-    fn check(&self, input: &[u8], report: &mut Report) -> Result<Plan, Error> {
-        let batch = self.parse(input, report)?;
-        let plan = self.plan(&batch, &())?.unwrap_or_default();
+    fn resolve_only(&self, input: &[u8], sink: &dyn Sink, report: &mut Report) -> Result<Plan, Error> {
+        let work = self.read(input, report)?;
+        let plan = self.resolve(&work, sink)?.unwrap_or_default();
         report.list(&plan, Written::No);
         report.outcome = if plan.is_no_op() { Outcome::NoOp } else { Outcome::WouldApply };
         Ok(plan)
@@ -268,15 +290,7 @@ impl<'a> Run<'a> {
 
     /// The plan; nothing when the sink gave up.
     pub(crate) fn plan(&self, batch: &ChangeSet, sink: &dyn Sink) -> Result<Option<Plan>, Error> {
-        let planned = match &self.contents {
-            Some(contents) => plan::plan(batch, &self.source(), &self.options.plan, &(sink, contents)),
-            None => plan::plan(batch, &self.source(), &self.options.plan, sink),
-        };
-        match planned {
-            Ok(plan) => Ok(Some(plan)),
-            Err(NoPlan::Refused { refusals, warnings }) => Err(Error::Refused { refusals, warnings }),
-            Err(NoPlan::SinkFull) => Ok(None),
-        }
+        self.resolve(&Work::Batch(Chosen::all(batch.clone())), sink)
     }
 
     fn apply(
@@ -286,7 +300,7 @@ impl<'a> Run<'a> {
         progress: &dyn Progress,
         report: &mut Report,
     ) -> Result<Plan, Error> {
-        let batch = self.parse(input, report)?;
+        let work = self.read(input, report)?;
         if self.options.record != Record::Nothing && self.workspace.repo().is_none() {
             return Err(Error::Usage("there is no git repository here to record in".to_owned()));
         }
@@ -298,25 +312,25 @@ impl<'a> Run<'a> {
         // Recovery may have recorded a commit: HEAD is asked for now.
         let head = self.workspace.head();
         let ground = Ground { folders: &self.folders, store: &store, head: &head };
-        progress.total(batch.operations.len());
+        progress.total(work.len());
         match &self.options.record {
-            Record::Stash(message) => self.stash(&batch, message.clone(), progress, report),
-            _ => self.swap(&batch, ground, stop, progress, report),
+            Record::Stash(message) => self.stash(&work, message.clone(), progress, report),
+            _ => self.swap(&work, ground, stop, progress, report),
         }
     }
 
     /// Where the file system refuses to move files from the state directory, once more from inside the tree.
     fn swap(
         &self,
-        batch: &ChangeSet,
+        work: &Work,
         ground: Ground<'_, OsDisk>,
         stop: &Stop,
         progress: &dyn Progress,
         report: &mut Report,
     ) -> Result<Plan, Error> {
-        match self.swap_from(Room::State, (batch, ground), stop, progress, report) {
+        match self.swap_from(Room::State, (work, ground), stop, progress, report) {
             Err(Error::Failed(failure)) if failure.wants_room_in_tree() => {
-                self.swap_from(Room::Tree, (batch, ground), stop, progress, report)
+                self.swap_from(Room::Tree, (work, ground), stop, progress, report)
             }
             done => done,
         }
@@ -325,7 +339,7 @@ impl<'a> Run<'a> {
     fn swap_from(
         &self,
         room: Room,
-        (batch, ground): (&ChangeSet, Ground<'_, OsDisk>),
+        (work, ground): (&Work, Ground<'_, OsDisk>),
         stop: &Stop,
         progress: &dyn Progress,
         report: &mut Report,
@@ -333,7 +347,7 @@ impl<'a> Run<'a> {
         let durability = self.options.durability.map_or_else(|| Durability::fitting(ground), Ok)?;
         let mut staging = Staging::begin(ground, durability)?.waiting_in(room);
         let id = staging.id().clone();
-        let Some(plan) = self.plan(batch, &Counted { sink: &staging, progress })? else {
+        let Some(plan) = self.resolve(work, &Counted { sink: &staging, progress })? else {
             return Err(staging.into_failure().into());
         };
         if plan.is_no_op() {
@@ -342,7 +356,7 @@ impl<'a> Run<'a> {
         }
         report.transaction = Some(id.to_string());
         staging.describe(&About::batch(&plan).to_bytes())?;
-        let mut recorder = self.recorder((batch, &plan), &id)?;
+        let mut recorder = self.recorder((work, &plan), &id)?;
         // Keeps git from changing the tree meanwhile, where nobody else holds it.
         let _guard = self
             .workspace
@@ -363,7 +377,7 @@ impl<'a> Run<'a> {
     /// Who joins the commit point; every path of the plan can be recorded.
     fn recorder(
         &self,
-        (batch, plan): (&ChangeSet, &Plan),
+        (work, plan): (&Work, &Plan),
         id: &OperationId,
     ) -> Result<Option<Recorder>, Error> {
         let Some(repo) = self.workspace.repo() else { return Ok(None) };
@@ -382,20 +396,21 @@ impl<'a> Run<'a> {
         };
         let mut recorder = Recorder::begin(repo, &RelPath::root(), options)?;
         refused(recorder.check(&touched(plan))?)?;
-        refused(recorder.check_copied(&self.copied(batch))?)?;
+        refused(recorder.check_copied(&self.copied(work))?)?;
         Ok(Some(recorder))
     }
 
-    /// The files that the batch copies; a plan tells of the copies only.
-    fn copied(&self, batch: &ChangeSet) -> Vec<RelPath> {
+    /// The files that the batch copies; a plan tells of the copies only, and a saved one holds their text.
+    fn copied(&self, work: &Work) -> Vec<RelPath> {
+        let Work::Batch(chosen) = work else { return Vec::new() };
         let source = self.source();
-        let copies = batch.operations.iter().filter(|one| matches!(one.action, Action::Copy { .. }));
+        let copies = chosen.batch.operations.iter().filter(|one| matches!(one.action, Action::Copy { .. }));
         copies.filter_map(|one| Some(source.resolve(&one.path, LastLink::Keep).ok()?.path)).collect()
     }
 
     fn stash(
         &self,
-        batch: &ChangeSet,
+        work: &Work,
         message: Option<String>,
         progress: &dyn Progress,
         report: &mut Report,
@@ -404,7 +419,7 @@ impl<'a> Run<'a> {
         let id = OperationId::now();
         let options = StashOptions { message, operation_id: id.to_string() };
         let stash = StashRecorder::begin(repo, &RelPath::root(), options)?;
-        let Some(plan) = self.plan(batch, &Counted { sink: &stash, progress })? else {
+        let Some(plan) = self.resolve(work, &Counted { sink: &stash, progress })? else {
             let unknown = || Error::Usage("the stash took no more files".to_owned());
             return Err(stash.take_error().map_or_else(unknown, Error::Unrecorded));
         };
@@ -413,7 +428,7 @@ impl<'a> Run<'a> {
             return Ok(plan);
         }
         refused(stash.check(&touched(&plan))?)?;
-        refused(stash.check_copied(&self.copied(batch))?)?;
+        refused(stash.check_copied(&self.copied(work))?)?;
         report.transaction = Some(id.to_string());
         report.git = Some(recorded(stash.finish().map_err(Error::Unrecorded)?));
         (report.applied, report.outcome) = (true, Outcome::Applied);

@@ -133,7 +133,7 @@ pub(crate) fn say_next(mode: Mode, outcome: Outcome, errors: &mut [ErrorReport])
         (_, Code::Io | Code::Git) | (Outcome::RolledBack, _) => {
             (Some("remove the cause"), "run the command again")
         }
-        _ if matches!(mode, Mode::Apply | Mode::Check | Mode::Convert) => {
+        _ if matches!(mode, Mode::Apply | Mode::Check | Mode::Plan | Mode::Convert) => {
             (Some("correct the batch"), "run patchmany check")
         }
         _ => (Some("correct the command"), "run it again"),

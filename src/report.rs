@@ -57,6 +57,8 @@ pub enum Mode {
     Undo,
     /// `patchmany redo`.
     Redo,
+    /// `patchmany plan`.
+    Plan,
     /// `patchmany recover`.
     Recover,
     /// `patchmany convert`.

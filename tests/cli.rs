@@ -12,6 +12,7 @@ mod metadata;
 mod nested;
 mod output;
 mod place;
+mod plan;
 mod record;
 #[cfg(feature = "schema")]
 mod schema;

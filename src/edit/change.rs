@@ -39,6 +39,8 @@ pub enum Format {
     Lsp,
     /// JSON lines with byte-offset replacements.
     Suggestions,
+    /// A plan that was saved.
+    Plan,
     /// More than one of them in one JSON array.
     Mixed,
 }
@@ -57,6 +59,7 @@ impl Format {
             Self::Blocks => "blocks",
             Self::Lsp => "lsp",
             Self::Suggestions => "suggestions",
+            Self::Plan => "plan",
             Self::Mixed => "mixed",
         }
     }
@@ -158,6 +161,17 @@ impl Action {
             | Self::Rename { steps, .. }
             | Self::Copy { steps, .. } => steps,
             Self::Create { .. } => &[],
+        }
+    }
+
+    /// Its steps, to be changed; none for the creation of a file.
+    pub fn steps_mut(&mut self) -> Option<&mut Vec<Step>> {
+        match self {
+            Self::Modify { steps }
+            | Self::Delete { steps }
+            | Self::Rename { steps, .. }
+            | Self::Copy { steps, .. } => Some(steps),
+            Self::Create { .. } => None,
         }
     }
 }

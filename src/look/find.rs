@@ -4,10 +4,10 @@ use super::{Place, batch_path, refuse};
 use crate::disk::{Disk, Folders, OsDisk};
 use crate::edit::{Code, RelPath};
 use crate::error::{Error, say_next};
-use crate::plan::{LastLink, Refusal, Source};
+use crate::plan::{LastLink, Pattern, Refusal, Source};
 use crate::report::{ErrorReport, FileFound, FileMatched, LineMatched, LookReport, Mode, Outcome};
 use crate::search::{
-    Depth, Filter, Grep, Ground, Hits, Page, Pattern, Query, Surroundings, Worker, glob as glob_files, walk,
+    Depth, Filter, Grep, Ground, Hits, Page, Query, Surroundings, Worker, glob as glob_files, walk,
 };
 use crate::workspace::Workspace;
 use bstr::{BStr, BString};

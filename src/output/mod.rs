@@ -101,7 +101,7 @@ pub fn print(changes: &ChangeSet, to: Format) -> Result<String, Vec<Unsayable>> 
         Format::Edits => edits::print,
         Format::Diff => diff::print,
         Format::Blocks => blocks::print,
-        Format::Lsp | Format::Suggestions | Format::Mixed => {
+        Format::Lsp | Format::Suggestions | Format::Plan | Format::Mixed => {
             |all| each(all, |_| no_words("anything: it is only read")).map(|_: Vec<()>| String::new())
         }
     };

@@ -11,7 +11,7 @@ use super::tree::{Content, Now, Slot};
 use super::{LastLink, Metadata, Refusal, Resolved, Sink, SinkFull, Source, Stale, elsewhere};
 use crate::disk::Node;
 use crate::edit::{
-    Action, ChangeSet, Existing, FileOperation, Mode, RelPath, Warning, WarningCode, split_bom,
+    Action, ChangeSet, Existing, FileOperation, InputWarning, Mode, RelPath, Warning, WarningCode, split_bom,
 };
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -81,7 +81,7 @@ pub fn plan(
             run_group(&group, source, (options, &rules), sink, &stop)
         })
         .collect();
-    assemble(batch, refusals, done).map_err(|no_plan| match no_plan {
+    assemble(told_of(batch), refusals, done).map_err(|no_plan| match no_plan {
         NoPlan::Refused { mut refusals, warnings } => {
             let mut seen = HashSet::new();
             let paths = touched.iter().flatten().filter(|path| seen.insert(**path));
@@ -117,12 +117,19 @@ fn paths<'a>(entry: &'a Entry<'_>) -> Vec<&'a RelPath> {
 
 /// What one group came to.
 #[derive(Default)]
-struct GroupDone {
+pub(super) struct GroupDone {
     /// With the entry that first mentions each.
     files: Vec<(usize, PlannedFile)>,
     refusals: Vec<Refusal>,
     warnings: Vec<Warning>,
     sink_full: bool,
+}
+
+impl GroupDone {
+    /// A group with these refusals, if any, and nothing else yet.
+    pub(super) fn refused(refusals: Vec<Refusal>) -> Self {
+        Self { refusals, ..Self::default() }
+    }
 }
 
 fn run_group(
@@ -135,13 +142,17 @@ fn run_group(
     let mut composer = Composer::new(source, options, rules);
     composer.run_all(entries);
     composer.check_base(entries);
-    let mut done =
-        GroupDone { refusals: composer.refusals, warnings: composer.warnings, ..GroupDone::default() };
+    let done = GroupDone { refusals: composer.refusals, warnings: composer.warnings, ..GroupDone::default() };
+    settle(composer.tree.slots, done, sink, stop)
+}
+
+/// Ends a group: what stands in its slots goes to the sink, unless something was refused.
+pub(super) fn settle(slots: Vec<Slot>, mut done: GroupDone, sink: &dyn Sink, stop: &AtomicBool) -> GroupDone {
     if !done.refusals.is_empty() {
         stop.store(true, Ordering::Relaxed);
         return done;
     }
-    let ends: Vec<End> = composer.tree.slots.into_iter().map(End::of).collect();
+    let ends: Vec<End> = slots.into_iter().map(End::of).collect();
     done.files = planned(&ends);
     done.warnings.extend(ends.iter().filter_map(hard_link));
     done.warnings.extend(ends.iter().filter_map(setuid_dropped));
@@ -307,12 +318,21 @@ fn mark_changed(ends: &[End], end: &End) -> Option<Warning> {
     Some(Warning { code: WarningCode::BomChanged, path: Some(slot.path.as_bstr().to_owned()), message })
 }
 
-fn assemble(batch: &ChangeSet, mut refusals: Vec<Refusal>, done: Vec<GroupDone>) -> Result<Plan, NoPlan> {
-    let mut warnings: Vec<Warning> = batch
-        .warnings
-        .iter()
-        .map(|w| Warning { code: w.code, path: None, message: format!("entry {}: {}", w.entry, w.message) })
-        .collect();
+/// What the parser noticed.
+fn told_of(batch: &ChangeSet) -> Vec<Warning> {
+    let told = |w: &InputWarning| Warning {
+        code: w.code,
+        path: None,
+        message: format!("entry {}: {}", w.entry, w.message),
+    };
+    batch.warnings.iter().map(told).collect()
+}
+
+pub(super) fn assemble(
+    mut warnings: Vec<Warning>,
+    mut refusals: Vec<Refusal>,
+    done: Vec<GroupDone>,
+) -> Result<Plan, NoPlan> {
     let mut files = Vec::new();
     let mut sink_full = false;
     for mut group in done {

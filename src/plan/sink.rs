@@ -31,8 +31,18 @@ pub enum Metadata {
     /// The owner, access lists and attributes of the file at this path: of the path itself for an edit, of the source
     /// for a move.
     Of(RelPath),
-    /// This owner, of a file that is known to have neither access lists nor attributes.
-    Owner(Owner),
+    /// The owner of the file at this path, which is known to have neither access lists nor attributes.
+    Owner(RelPath, Owner),
+}
+
+impl Metadata {
+    /// The path of the file that they are taken from.
+    pub fn from(&self) -> Option<&RelPath> {
+        match self {
+            Self::New => None,
+            Self::Of(path) | Self::Owner(path, _) => Some(path),
+        }
+    }
 }
 
 /// Takes resolved files as they come, from several threads, in no particular order.

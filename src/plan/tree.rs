@@ -71,7 +71,7 @@ impl Content {
     pub(super) fn metadata(&self) -> Metadata {
         match (&self.origin, self.owner) {
             (None, _) => Metadata::New,
-            (Some(_), Some(owner)) => Metadata::Owner(owner),
+            (Some(origin), Some(owner)) => Metadata::Owner(origin.clone(), owner),
             (Some(origin), None) => Metadata::Of(origin.clone()),
         }
     }

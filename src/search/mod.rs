@@ -17,7 +17,7 @@ mod walk;
 
 pub use excerpt::{Encoding, Excerpt, LineEnding, MOST_BYTES, MOST_LINES, Row, TOP_LINES, cut};
 #[cfg(feature = "search")]
-pub use glob::{Pattern, glob};
+pub use glob::glob;
 #[cfg(feature = "search")]
 pub use grep::{Case, Depth, Grep, HitRow, Hits, Query, Span, Worker};
 #[cfg(feature = "search")]

@@ -268,7 +268,7 @@ impl<'a, D: Disk + Clone> Staging<'a, D> {
                         (Some((source, name)), _) => {
                             disk.create_like(to, bytes, Like::File(source, name.as_bstr()), *mode)?
                         }
-                        (None, Metadata::Owner(owner)) => {
+                        (None, Metadata::Owner(_, owner)) => {
                             disk.create_like(to, bytes, Like::Owner(*owner), *mode)?
                         }
                         (None, _) => disk.create_as_in(to, bytes, *mode | 0o600, &stages.home(path)?)?,

@@ -9,8 +9,9 @@ use bstr::ByteVec;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use patchmany::apply::{Diff, Options, Record};
 use patchmany::edit::{BatchPath, Format, PathBase};
+use patchmany::error::Error;
 use patchmany::git::Hooks;
-use patchmany::plan;
+use patchmany::plan::{self, Choice, Pattern, Picks};
 use patchmany::transaction::Durability;
 use patchmany::undo;
 use std::io::IsTerminal;
@@ -31,6 +32,12 @@ pub(crate) enum Command {
     Apply(ApplyArgs),
     /// Resolve the batch and show its diff; writes nothing at all
     Check(ApplyArgs),
+    /// Resolve the batch and save its plan, to be read and applied later
+    ///
+    /// The plan holds the hash of every file as it is now, all changes, and their diff. `patchmany apply` takes it like
+    /// a batch, as long as none of the files has changed. It can be narrowed: by --only and --select when it is made,
+    /// or when it is applied, or by making a plan of the plan.
+    Plan(PlanArgs),
     /// Finish or roll back what an interrupted run has left
     Recover(RecoverArgs),
     /// Bring the files back to their state before an operation
@@ -79,6 +86,12 @@ pub(crate) struct ApplyArgs {
     /// Only check: as `patchmany check`
     #[arg(short = 'n', long)]
     pub(crate) dry_run: bool,
+    /// Apply only entries whose paths fit, as for `patchmany glob`; a name alone takes the file, or all in the folder
+    #[arg(long, value_name = "GLOB", value_parser = pattern)]
+    only: Vec<Pattern>,
+    /// Apply only the entries (`3`, `5-7`) and hunks (`3.1`) that this file lists, numbered as in the JSON result
+    #[arg(long, value_name = "FILE")]
+    select: Option<PathBuf>,
     /// Let created and moved files replace existing ones
     #[arg(long)]
     overwrite: bool,
@@ -151,6 +164,15 @@ pub(crate) struct ApplyArgs {
     /// Wait so many seconds for another run, or for git
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     lock_timeout: u64,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct PlanArgs {
+    /// Write the plan here; `-` prints it
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) how: ApplyArgs,
 }
 
 #[derive(Args, Debug)]
@@ -310,6 +332,10 @@ enum ColorArg {
     Never,
 }
 
+fn pattern(text: &str) -> Result<Pattern, String> {
+    Pattern::new(text).map_err(|refusal| refusal.message)
+}
+
 fn threads(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(n @ 1..=1024) => Ok(n),
@@ -319,8 +345,12 @@ fn threads(text: &str) -> Result<usize, String> {
 
 impl ApplyArgs {
     /// The options of the run; with `show_diff` the diff is made, which nobody sees beside JSON.
-    pub(crate) fn options(&self, show_diff: bool) -> Options {
-        Options {
+    ///
+    /// # Errors
+    /// A choice that cannot be read.
+    pub(crate) fn options(&self, show_diff: bool) -> Result<Options, Error> {
+        Ok(Options {
+            choice: Choice { only: self.only.clone(), picks: self.picks()? },
             format: self.format.known(),
             default_path: self.path.as_deref().map(BatchPath::from),
             placeholders: self.placeholders,
@@ -339,7 +369,13 @@ impl ApplyArgs {
             durability: self.durability.map(DurabilityArg::level),
             lock_timeout: Duration::from_secs(self.lock_timeout),
             diff: if show_diff && !self.json && !self.quiet { Diff::Make } else { Diff::Skip },
-        }
+        })
+    }
+
+    fn picks(&self) -> Result<Option<Picks>, Error> {
+        let Some(file) = &self.select else { return Ok(None) };
+        let text = fs_err::read_to_string(file).map_err(|e| Error::Usage(e.to_string()))?;
+        Picks::parse(&text).map(Some).map_err(|refusal| Error::Usage(refusal.message))
     }
 
     fn record(&self) -> Record {

@@ -7,6 +7,7 @@ mod find;
 mod history;
 mod human;
 mod look;
+mod plan;
 mod progress;
 mod signals;
 
@@ -36,6 +37,7 @@ fn run(cli: Cli) -> ExitCode {
         Command::Apply(args) if args.dry_run => check(&args),
         Command::Apply(args) => apply_batch(&args),
         Command::Check(args) => check(&args),
+        Command::Plan(args) => plan::plan(&args),
         Command::Recover(args) => recover(&args),
         Command::Undo(args) => history::undo(&args),
         Command::Redo(args) => history::redo(&args),
@@ -68,6 +70,7 @@ fn refuse_arguments(error: &clap::Error) -> ExitCode {
 fn mode_of_arguments() -> Mode {
     match std::env::args_os().nth(1) {
         Some(command) if command == "check" => Mode::Check,
+        Some(command) if command == "plan" => Mode::Plan,
         Some(command) if command == "recover" => Mode::Recover,
         Some(command) if command == "undo" => Mode::Undo,
         Some(command) if command == "redo" => Mode::Redo,
@@ -125,12 +128,17 @@ fn refused(mode: Mode, error: Error) -> Report {
     report
 }
 
+/// What a run needs: where it works, the batch, and how.
+fn inputs(args: &ApplyArgs, show_diff: bool) -> Result<(Workspace, Vec<u8>, apply::Options), Error> {
+    let bytes = batch(args.file.as_deref()).map_err(Error::Usage)?;
+    Ok((workspace(args.root.as_deref())?, bytes, args.options(show_diff)?))
+}
+
 fn check(args: &ApplyArgs) -> ExitCode {
     use_threads(args);
-    let (report, diff) = match (workspace(args.root.as_deref()), batch(args.file.as_deref())) {
-        (_, Err(message)) => (refused(Mode::Check, Error::Usage(message)), Vec::new()),
-        (Err(error), _) => (refused(Mode::Check, error), Vec::new()),
-        (Ok(workspace), Ok(bytes)) => apply::check(&workspace, &bytes, &args.options(!args.stat)),
+    let (report, diff) = match inputs(args, !args.stat) {
+        Err(error) => (refused(Mode::Check, error), Vec::new()),
+        Ok((workspace, bytes, options)) => apply::check(&workspace, &bytes, &options),
     };
     show(args, &report, &diff, 0)
 }
@@ -139,12 +147,9 @@ fn apply_batch(args: &ApplyArgs) -> ExitCode {
     use_threads(args);
     let stop = signals::listen();
     let progress = progress::Bar::new(args.wants_progress());
-    let (report, diff) = match (workspace(args.root.as_deref()), batch(args.file.as_deref())) {
-        (_, Err(message)) => (refused(Mode::Apply, Error::Usage(message)), Vec::new()),
-        (Err(error), _) => (refused(Mode::Apply, error), Vec::new()),
-        (Ok(workspace), Ok(bytes)) => {
-            apply::apply(&workspace, &bytes, &args.options(args.diff), &stop, &progress)
-        }
+    let (report, diff) = match inputs(args, args.diff) {
+        Err(error) => (refused(Mode::Apply, error), Vec::new()),
+        Ok((workspace, bytes, options)) => apply::apply(&workspace, &bytes, &options, &stop, &progress),
     };
     progress.end();
     show(args, &report, &diff, stop.load(Ordering::Relaxed))
