@@ -44,6 +44,8 @@ pub struct Options {
     pub plan: plan::Options,
     /// Which part of the batch is meant.
     pub choice: plan::Choice,
+    /// Whether files may have changes that are not committed.
+    pub uncommitted: Uncommitted,
     /// What is recorded in git.
     pub record: Record,
     /// Whether hooks run when a commit is recorded.
@@ -76,6 +78,7 @@ impl Default for Options {
             base: None,
             plan: plan::Options::default(),
             choice: plan::Choice::default(),
+            uncommitted: Uncommitted::Edit,
             record: Record::Nothing,
             hooks: Hooks::Run,
             durability: None,
@@ -83,6 +86,16 @@ impl Default for Options {
             diff: Diff::Skip,
         }
     }
+}
+
+/// What becomes of a batch with files that have uncommitted changes.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Uncommitted {
+    /// They are edited as they stand on disk.
+    #[default]
+    Edit,
+    /// It is refused, and they are named.
+    Refuse,
 }
 
 /// What a run records in git.

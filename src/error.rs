@@ -35,8 +35,8 @@ pub enum Error {
     /// The form that a batch is to be converted to cannot say entries.
     #[error("{} entries cannot be said", .0.len())]
     Unsayable(Vec<Unsayable>),
-    /// Paths cannot be recorded.
-    #[error("{} paths cannot be recorded", .0.len())]
+    /// Paths that cannot be recorded, or are not as the run requires.
+    #[error("{} paths are not for this run", .0.len())]
     NotRecordable(Vec<PathRefusal>),
     /// An operation cannot be shown or taken back.
     #[error(transparent)]

@@ -1,5 +1,6 @@
 //! The command line as programs and people meet it, over a [`crate::support::TestRepo`].
 
+mod clean;
 mod contract;
 mod convert;
 #[cfg(feature = "search")]

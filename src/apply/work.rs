@@ -1,8 +1,9 @@
 //! What a run is given: a batch in any form, or a saved plan; of either the chosen part.
 
-use super::Run;
+use super::{Run, Uncommitted, refused as not_recordable, touched};
 use crate::edit::{Format, RelPath};
 use crate::error::Error;
+use crate::git;
 use crate::plan::{self, Chosen, NoPlan, Plan, Refusal, Resolved, SavedPlan, Sink, SinkFull};
 use crate::report::Report;
 use std::collections::BTreeMap;
@@ -53,7 +54,7 @@ impl Run<'_> {
             Work::Plan(saved) => plan::replay(saved, &self.source(), &self.options.plan, sink),
         };
         match (planned, work) {
-            (Ok(plan), _) => Ok(Some(plan)),
+            (Ok(plan), _) => self.require_clean(&plan).map(|()| Some(plan)),
             (Err(NoPlan::SinkFull), _) => Ok(None),
             (Err(NoPlan::Refused { mut refusals, warnings }), Work::Batch(chosen)) => {
                 chosen.explain(&mut refusals);
@@ -63,6 +64,20 @@ impl Run<'_> {
                 Err(Error::Refused { refusals, warnings })
             }
         }
+    }
+}
+
+impl Run<'_> {
+    /// After the files were read: whoever changes one later is noticed by the transaction.
+    fn require_clean(&self, plan: &Plan) -> Result<(), Error> {
+        if self.options.uncommitted == Uncommitted::Edit {
+            return Ok(());
+        }
+        let Some(repo) = self.workspace.repo() else {
+            return Err(Error::Usage("--require-clean needs a git repository".to_owned()));
+        };
+        let paths: Vec<RelPath> = touched(plan).into_iter().map(|(path, _)| path).collect();
+        not_recordable(git::dirty(repo, &RelPath::root(), &paths)?)
     }
 }
 

@@ -5,6 +5,7 @@
 //! objects first, which nobody sees, and then moves one reference by compare-and-swap.
 
 mod clean;
+mod dirty;
 mod error;
 mod head;
 mod hook;
@@ -30,6 +31,7 @@ mod stored;
 mod unchanged;
 
 pub use clean::Attributes;
+pub use dirty::dirty;
 pub use error::GitError;
 pub use head::head_mark;
 pub use lock::{IndexGuard, guard_index, lock_owner, remove_own_lock};

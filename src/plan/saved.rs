@@ -315,7 +315,7 @@ mod tests {
             before: node(old),
             after: node(new),
             seen: None,
-            old: Some(old.into()),
+            old: Some(old.to_vec().into()),
             new: Some(new.to_vec().into()),
             metadata: crate::plan::Metadata::Of(path),
         }

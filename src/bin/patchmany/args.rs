@@ -7,7 +7,7 @@ use crate::human::Style;
 use crate::look::ReadArgs;
 use bstr::ByteVec;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use patchmany::apply::{Diff, Options, Record};
+use patchmany::apply::{Diff, Options, Record, Uncommitted};
 use patchmany::edit::{BatchPath, Format, PathBase};
 use patchmany::error::Error;
 use patchmany::git::Hooks;
@@ -131,6 +131,9 @@ pub(crate) struct ApplyArgs {
     /// Make a stash entry of the batch and leave the work tree as it is
     #[arg(long, value_name = "MESSAGE", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     stash: Option<String>,
+    /// Refuse when a file of the batch has changes that are not committed
+    #[arg(long)]
+    require_clean: bool,
     /// Run no hooks when committing
     #[arg(long)]
     no_hooks: bool,
@@ -364,6 +367,7 @@ impl ApplyArgs {
                 stale: if self.recover_stale { plan::Stale::Merge } else { plan::Stale::Refuse },
                 loosest: self.loosest.map(LoosestArg::known),
             },
+            uncommitted: if self.require_clean { Uncommitted::Refuse } else { Uncommitted::Edit },
             record: self.record(),
             hooks: if self.no_hooks { Hooks::Skip } else { Hooks::Run },
             durability: self.durability.map(DurabilityArg::level),
