@@ -1,6 +1,7 @@
 //! The commands as functions: `apply`, `check` and `recover`, each returning a [`Report`], none printing anything.
 
 mod entry;
+mod trial;
 mod work;
 
 use crate::diff::Contents;
@@ -25,6 +26,8 @@ use crate::workspace::{Author, Past, Workspace};
 use bytes::Bytes;
 pub(crate) use entry::enter;
 use std::time::{Duration, Instant};
+use trial::try_out;
+pub use trial::{Test, TestCommand};
 use work::{Kept, Work};
 
 /// How a batch is applied.
@@ -46,6 +49,8 @@ pub struct Options {
     pub choice: plan::Choice,
     /// Whether files may have changes that are not committed.
     pub uncommitted: Uncommitted,
+    /// What has to succeed first, where the batch is applied.
+    pub test: Test,
     /// What is recorded in git.
     pub record: Record,
     /// Whether hooks run when a commit is recorded.
@@ -79,6 +84,7 @@ impl Default for Options {
             plan: plan::Options::default(),
             choice: plan::Choice::default(),
             uncommitted: Uncommitted::Edit,
+            test: Test::default(),
             record: Record::Nothing,
             hooks: Hooks::Run,
             durability: None,
@@ -327,7 +333,7 @@ impl<'a> Run<'a> {
         let ground = Ground { folders: &self.folders, store: &store, head: &head };
         progress.total(work.len());
         match &self.options.record {
-            Record::Stash(message) => self.stash(&work, message.clone(), progress, report),
+            Record::Stash(message) => self.stash(&work, message.clone(), stop, progress, report),
             _ => self.swap(&work, ground, stop, progress, report),
         }
     }
@@ -360,13 +366,17 @@ impl<'a> Run<'a> {
         let durability = self.options.durability.map_or_else(|| Durability::fitting(ground), Ok)?;
         let mut staging = Staging::begin(ground, durability)?.waiting_in(room);
         let id = staging.id().clone();
-        let Some(plan) = self.resolve(work, &Counted { sink: &staging, progress })? else {
+        let trial = self.trial(report)?;
+        let Some(plan) =
+            self.resolve_on_trial(work, &Counted { sink: &staging, progress }, trial.as_ref())?
+        else {
             return Err(staging.into_failure().into());
         };
         if plan.is_no_op() {
             report.list(&plan, Written::No);
             return Ok(plan);
         }
+        try_out(self, trial, &plan, stop)?;
         report.transaction = Some(id.to_string());
         staging.describe(&About::batch(&plan).to_bytes())?;
         let mut recorder = self.recorder((work, &plan), &id)?;
@@ -425,6 +435,7 @@ impl<'a> Run<'a> {
         &self,
         work: &Work,
         message: Option<String>,
+        stop: &Stop,
         progress: &dyn Progress,
         report: &mut Report,
     ) -> Result<Plan, Error> {
@@ -432,7 +443,9 @@ impl<'a> Run<'a> {
         let id = OperationId::now();
         let options = StashOptions { message, operation_id: id.to_string() };
         let stash = StashRecorder::begin(repo, &RelPath::root(), options)?;
-        let Some(plan) = self.resolve(work, &Counted { sink: &stash, progress })? else {
+        let trial = self.trial(report)?;
+        let Some(plan) = self.resolve_on_trial(work, &Counted { sink: &stash, progress }, trial.as_ref())?
+        else {
             let unknown = || Error::Usage("the stash took no more files".to_owned());
             return Err(stash.take_error().map_or_else(unknown, Error::Unrecorded));
         };
@@ -442,6 +455,7 @@ impl<'a> Run<'a> {
         }
         refused(stash.check(&touched(&plan))?)?;
         refused(stash.check_copied(&self.copied(work))?)?;
+        try_out(self, trial, &plan, stop)?;
         report.transaction = Some(id.to_string());
         report.git = Some(recorded(stash.finish().map_err(Error::Unrecorded)?));
         (report.applied, report.outcome) = (true, Outcome::Applied);

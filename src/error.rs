@@ -61,6 +61,16 @@ pub enum Error {
     /// The transaction ended before its commit point.
     #[error("{}", .0.cause)]
     Failed(Box<Failure>),
+    /// The command that had to succeed first failed; no file was touched.
+    #[error("the test command failed ({status}): {line}")]
+    Test {
+        /// The command.
+        line: String,
+        /// How it ended, in words.
+        status: String,
+        /// The end of what it wrote.
+        output: String,
+    },
     /// The root or the state directory cannot be used.
     #[error("cannot {doing}: {source}")]
     Io {
@@ -114,6 +124,13 @@ impl Error {
             Self::Transaction(error) => tell_transaction(&error, report),
             Self::Elsewhere { root, source } => tell_elsewhere(&root, &source, report),
             Self::Failed(failure) => tell_failure(&failure, report),
+            Self::Test { line, status, output } => {
+                let output = output.trim_end();
+                let colon = if output.is_empty() { "" } else { ":\n" };
+                let message = format!("the test command failed ({status}): {line}{colon}{output}");
+                report.errors = vec![ErrorReport::new(Code::Test, message)];
+                (report.outcome, report.tree) = (Outcome::RolledBack, TreeState::RolledBack);
+            }
             Self::Io { doing, source } => {
                 report.refuse(vec![ErrorReport::new(Code::Io, format!("cannot {doing}: {source}"))]);
             }

@@ -1,7 +1,9 @@
 //! Where a run works: the root, the folder that relative paths start at, the repository, the state directory.
 
+mod command;
 mod past;
 mod roots;
+mod scratch;
 
 use crate::disk::{Folders, OsDisk};
 use crate::edit::{Hash, RelPath};
@@ -11,7 +13,9 @@ use crate::plan::{NoRules, PathRules, is_git_name};
 use crate::search::{MOST_KEPT, Snapshots};
 use crate::transaction::Store;
 use bstr::{BString, ByteSlice, ByteVec};
+pub(crate) use command::{Ended, Site, run as run_command};
 pub(crate) use past::{Author, Past};
+pub(crate) use scratch::Scratch;
 use std::io;
 use std::path::{Path, PathBuf};
 

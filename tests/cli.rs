@@ -18,3 +18,4 @@ mod record;
 #[cfg(feature = "schema")]
 mod schema;
 mod stale;
+mod trial;

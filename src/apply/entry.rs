@@ -42,6 +42,8 @@ pub(crate) fn enter(
         recovered.extend(recover_elsewhere(other, decide)?);
     }
     if let Some(store) = store {
+        // What cannot be removed now is in nobody's way; the next trial tries again, and says why.
+        let _ = workspace.clear_scratch();
         recovered.extend(end_interrupted(workspace, (folders, store), decide, lock_timeout)?);
     }
     Ok((locks, recovered))

@@ -82,6 +82,8 @@ codes! {
         Io = "io",
         /// An operation of git, a hook or a signer failed.
         Git = "git",
+        /// The command that had to succeed first failed.
+        Test = "test",
     }
 }
 
@@ -128,6 +130,8 @@ codes! {
         BomChanged = "bom-changed",
         /// The files are undone; the commit or stash entry that recorded them stays.
         RecordStays = "record-stays",
+        /// The repository's configuration names a command, which is not obeyed.
+        ConfigIgnored = "config-ignored",
     }
 }
 

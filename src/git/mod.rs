@@ -5,6 +5,7 @@
 //! objects first, which nobody sees, and then moves one reference by compare-and-swap.
 
 mod clean;
+mod copy;
 mod dirty;
 mod error;
 mod head;
@@ -31,6 +32,7 @@ mod stored;
 mod unchanged;
 
 pub use clean::Attributes;
+pub use copy::{Configured, Copied};
 pub use dirty::dirty;
 pub use error::GitError;
 pub use head::head_mark;

@@ -7,7 +7,7 @@ use crate::human::Style;
 use crate::look::ReadArgs;
 use bstr::ByteVec;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use patchmany::apply::{Diff, Options, Record, Uncommitted};
+use patchmany::apply::{Diff, Options, Record, Test, TestCommand, Uncommitted};
 use patchmany::edit::{BatchPath, Format, PathBase};
 use patchmany::error::Error;
 use patchmany::git::Hooks;
@@ -15,7 +15,7 @@ use patchmany::plan::{self, Choice, Pattern, Picks};
 use patchmany::transaction::Durability;
 use patchmany::undo;
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Applies a batch of edits to many files: all of it, or nothing.
@@ -134,6 +134,13 @@ pub(crate) struct ApplyArgs {
     /// Refuse when a file of the batch has changes that are not committed
     #[arg(long)]
     require_clean: bool,
+    /// Run this in a copy of the tree with the batch, and apply it only if that succeeds; by default what `patchmany.test`
+    /// says in your own git configuration, never in that of the repository; '' runs nothing
+    #[arg(long, value_name = "CMD")]
+    test: Option<String>,
+    /// Share this path with the test, such as a build cache: ignored files are not copied; may be given more than once
+    #[arg(long, value_name = "PATH")]
+    test_cache: Vec<PathBuf>,
     /// Run no hooks when committing
     #[arg(long)]
     no_hooks: bool,
@@ -368,6 +375,7 @@ impl ApplyArgs {
                 loosest: self.loosest.map(LoosestArg::known),
             },
             uncommitted: if self.require_clean { Uncommitted::Refuse } else { Uncommitted::Edit },
+            test: self.test(),
             record: self.record(),
             hooks: if self.no_hooks { Hooks::Skip } else { Hooks::Run },
             durability: self.durability.map(DurabilityArg::level),
@@ -380,6 +388,20 @@ impl ApplyArgs {
         let Some(file) = &self.select else { return Ok(None) };
         let text = fs_err::read_to_string(file).map_err(|e| Error::Usage(e.to_string()))?;
         Picks::parse(&text).map(Some).map_err(|refusal| Error::Usage(refusal.message))
+    }
+
+    /// Whether a test was asked for, which only `apply` can run.
+    pub(crate) fn asks_for_test(&self) -> bool {
+        self.test.is_some() || !self.test_cache.is_empty()
+    }
+
+    fn test(&self) -> Test {
+        let command = match &self.test {
+            None => TestCommand::Configured,
+            Some(line) if line.trim().is_empty() => TestCommand::None,
+            Some(line) => TestCommand::Line(line.clone()),
+        };
+        Test { command, shared: self.test_cache.iter().map(|path| spelled(path)).collect() }
     }
 
     fn record(&self) -> Record {
@@ -402,15 +424,15 @@ impl ApplyArgs {
     }
 }
 
+fn spelled(path: &Path) -> BatchPath {
+    BatchPath { written: Vec::from_path_lossy(path).into_owned().into(), base: PathBase::Current }
+}
+
 impl ReverseArgs {
     pub(crate) fn options(&self) -> undo::Options {
         let given = |message: &String| Some(message.clone()).filter(|m| !m.is_empty());
-        let spelled = |path: &PathBuf| BatchPath {
-            written: Vec::from_path_lossy(path).into_owned().into(),
-            base: PathBase::Current,
-        };
         undo::Options {
-            paths: self.paths.iter().map(spelled).collect(),
+            paths: self.paths.iter().map(|path| spelled(path)).collect(),
             commit: self
                 .commit
                 .as_ref()

@@ -134,9 +134,20 @@ fn inputs(args: &ApplyArgs, show_diff: bool) -> Result<(Workspace, Vec<u8>, appl
     Ok((workspace(args.root.as_deref())?, bytes, args.options(show_diff)?))
 }
 
+/// The same for a command that writes nothing, and so runs no test.
+fn inputs_unwritten(
+    args: &ApplyArgs,
+    show_diff: bool,
+) -> Result<(Workspace, Vec<u8>, apply::Options), Error> {
+    if args.asks_for_test() {
+        return Err(Error::Usage("--test and --test-cache are for apply, which writes".to_owned()));
+    }
+    inputs(args, show_diff)
+}
+
 fn check(args: &ApplyArgs) -> ExitCode {
     use_threads(args);
-    let (report, diff) = match inputs(args, !args.stat) {
+    let (report, diff) = match inputs_unwritten(args, !args.stat) {
         Err(error) => (refused(Mode::Check, error), Vec::new()),
         Ok((workspace, bytes, options)) => apply::check(&workspace, &bytes, &options),
     };

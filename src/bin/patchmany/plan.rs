@@ -1,7 +1,7 @@
 //! `plan`: the call, and the plan in its file, which is there whole or not at all.
 
 use crate::args::PlanArgs;
-use crate::{human, inputs, refused, show, use_threads};
+use crate::{human, inputs_unwritten, refused, show, use_threads};
 use patchmany::apply;
 use patchmany::error::Error;
 use patchmany::report::Mode;
@@ -17,7 +17,7 @@ pub(crate) fn plan(args: &PlanArgs) -> ExitCode {
         let report = refused(Mode::Plan, Error::Usage(message.to_owned()));
         return show(&args.how, &report, &[], 0);
     }
-    let (mut report, saved, mut diff) = match inputs(&args.how, args.how.diff) {
+    let (mut report, saved, mut diff) = match inputs_unwritten(&args.how, args.how.diff) {
         Err(error) => (refused(Mode::Plan, error), None, Vec::new()),
         Ok((workspace, bytes, options)) => apply::plan(&workspace, &bytes, &options),
     };
