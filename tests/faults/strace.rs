@@ -124,19 +124,49 @@ pub(super) fn arguments(repo: &TestRepo) -> Vec<String> {
     options.split(' ').map(str::to_owned).chain([batch]).collect()
 }
 
-/// Runs `patchmany apply` under strace with some of its options.
-fn apply(repo: &TestRepo, strace: &[&str]) -> Ran {
-    let mut command: Command = repo.command("strace");
-    command.args(["-f", "-qq"]).args(strace).arg(env!("CARGO_BIN_EXE_patchmany")).args(arguments(repo));
-    Ran::of(&command.stdin(Stdio::null()).output().unwrap())
+/// What is run under every fault.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum What {
+    Apply,
+    /// Of the applied batch.
+    Undo,
+}
+
+impl What {
+    fn arguments(self, repo: &TestRepo) -> Vec<String> {
+        match self {
+            Self::Apply => arguments(repo),
+            Self::Undo => "undo --json --durability batch".split(' ').map(str::to_owned).collect(),
+        }
+    }
+
+    /// The repository before the run.
+    fn repository(self) -> TestRepo {
+        let repo = repository();
+        if self == Self::Undo {
+            assert_eq!(Self::Apply.run(&repo, &["-e", "trace=none"]).code, 0);
+        }
+        repo
+    }
+
+    /// Runs the program under strace with some of its options.
+    fn run(self, repo: &TestRepo, strace: &[&str]) -> Ran {
+        let mut command: Command = repo.command("strace");
+        command
+            .args(["-f", "-qq"])
+            .args(strace)
+            .arg(env!("CARGO_BIN_EXE_patchmany"))
+            .args(self.arguments(repo));
+        Ran::of(&command.stdin(Stdio::null()).output().unwrap())
+    }
 }
 
 /// The calls of a run among `names`, from the first on that holds `begins`. Opening counts among those that change
 /// where it creates.
-fn calls(repo: &TestRepo, names: &[&str], begins: &str) -> BTreeSet<Call> {
+fn calls(what: What, repo: &TestRepo, names: &[&str], begins: &str) -> BTreeSet<Call> {
     let log = repo.temp().join("log");
     let (log, trace) = (log.to_str().unwrap(), format!("trace={}", names.join(",")));
-    assert_eq!(apply(repo, &["-o", log, "-e", &trace]).code, 0, "a run that nobody disturbs");
+    assert_eq!(what.run(repo, &["-o", log, "-e", &trace]).code, 0, "a run that nobody disturbs");
     let mut made: BTreeMap<(String, String), usize> = BTreeMap::new();
     let (mut found, mut begun) = (BTreeSet::new(), false);
     for line in std::fs::read_to_string(log).unwrap().lines() {
@@ -155,8 +185,9 @@ fn calls(repo: &TestRepo, names: &[&str], begins: &str) -> BTreeSet<Call> {
     found
 }
 
-/// The batch, and what the tree is like before and after it.
+/// A run, and what the tree is like before and after it.
 struct Bench {
+    what: What,
     repo: TestRepo,
     old: Listing,
     new: Listing,
@@ -170,27 +201,28 @@ enum Side {
 }
 
 impl Bench {
-    fn new() -> Self {
-        let repo = repository();
+    fn new(what: What) -> Self {
+        let repo = what.repository();
         let (old, whole) = (listing(repo.root()), fresh(&repo));
-        assert_eq!(apply(&whole, &["-e", "trace=none"]).code, 0, "a run that nobody disturbs");
-        assert_eq!(
-            whole.git(&["diff", "--name-only", "HEAD"]).lines().count(),
-            11,
-            "tracked paths that differ"
-        );
+        assert_eq!(what.run(&whole, &["-e", "trace=none"]).code, 0, "a run that nobody disturbs");
+        let differ = |repo: &TestRepo| repo.git(&["diff", "--name-only", "HEAD"]).lines().count();
+        let (before, after) = if what == What::Apply { (0, 11) } else { (11, 0) };
+        assert_eq!((differ(&repo), differ(&whole)), (before, after), "tracked paths that differ");
         let new = listing(whole.root());
-        Self { repo, old, new }
+        Self { what, repo, old, new }
     }
 
-    /// A folder that the batch empties may stay: the system may refuse to remove it after the commit point.
+    /// Folders that the run empties may stay: the system may refuse to remove one after the commit point.
     fn side(&self, copy: &TestRepo) -> Side {
         let mut now = listing(copy.root());
         if now == self.old {
             return Side::Old;
         }
-        if !now.iter().any(|line| line.starts_with("/lone/")) {
-            now.retain(|line| !line.starts_with("/lone "));
+        let emptied = if self.what == What::Apply { ["/lone", "/lone"] } else { ["/fresh/deep", "/fresh"] };
+        for folder in emptied {
+            if !now.iter().any(|line| line.starts_with(&format!("{folder}/"))) {
+                now.retain(|line| !line.starts_with(&format!("{folder} ")));
+            }
         }
         if now == self.new { Side::New } else { Side::Mixed }
     }
@@ -220,7 +252,7 @@ impl Bench {
     fn kill_at(&self, (call, n): &Call) -> Result<(), String> {
         let copy = fresh(&self.repo);
         let (trace, inject) = (format!("trace={call}"), format!("inject={call}:signal=SIGKILL:when={n}"));
-        let ran = apply(&copy, &["-o", "/dev/null", "-e", &trace, "-e", &inject]);
+        let ran = self.what.run(&copy, &["-o", "/dev/null", "-e", &trace, "-e", &inject]);
         match self.settle(&copy)? {
             Side::Old if ran.code == 0 => Err("old after success".to_owned()),
             _ => Ok(()),
@@ -232,7 +264,7 @@ impl Bench {
         let copy = fresh(&self.repo);
         let (trace, inject) =
             (format!("trace={call}"), format!("inject={call}:error={errno}:when={n}{lasts}"));
-        let ran = apply(&copy, &["-o", "/dev/null", "-e", &trace, "-e", &inject]);
+        let ran = self.what.run(&copy, &["-o", "/dev/null", "-e", &trace, "-e", &inject]);
         let promised = promised(&ran)?;
         let was = self.side(&copy);
         if promised.is_some_and(|side| side != was) {
@@ -283,11 +315,29 @@ fn invariants_1_3_6_7_8_sigkill_at_every_call_that_changes_something() {
     if !can_trace() {
         return;
     }
-    let bench = Bench::new();
-    let changes: Vec<Call> = calls(&fresh(&bench.repo), &[CHANGING], "").into_iter().collect();
-    assert!(changes.len() > 50, "a whole batch makes more calls than {}", changes.len());
-    let mut tally = Tally::new("T1", "strace, SIGKILL, level batch");
-    each(&changes, &mut tally, |call| bench.kill_at(call).map_err(|why| format!("{call:?}: {why}")));
+    for what in [What::Apply, What::Undo] {
+        let bench = Bench::new(what);
+        let changes: Vec<Call> = calls(what, &fresh(&bench.repo), &[CHANGING], "").into_iter().collect();
+        assert!(changes.len() > 50, "{what:?} makes more calls than {}", changes.len());
+        let mut tally = Tally::new("T1", format!("strace, SIGKILL, {what:?}, level batch"));
+        each(&changes, &mut tally, |call| bench.kill_at(call).map_err(|why| format!("{call:?}: {why}")));
+        tally.sound();
+    }
+}
+
+#[test]
+#[ignore = "needs strace and starts some hundred processes; .ci/run runs it"]
+fn invariants_1_3_6_7_8_sigkill_at_every_other_call_of_undo() {
+    if !can_trace() {
+        return;
+    }
+    let bench = Bench::new(What::Undo);
+    // From where the program looks at its state: before that it knows of no tree.
+    let looks: Vec<Call> =
+        calls(What::Undo, &fresh(&bench.repo), &[LOOKING], "patchmany").into_iter().collect();
+    assert!(looks.len() > 100, "an undo makes more calls than {}", looks.len());
+    let mut tally = Tally::new("T1", "strace, SIGKILL, Undo, calls that only look");
+    each(&looks, &mut tally, |call| bench.kill_at(call).map_err(|why| format!("{call:?}: {why}")));
     tally.sound();
 }
 
@@ -297,9 +347,10 @@ fn invariants_1_3_6_7_8_every_call_on_files_fails() {
     if !can_trace() {
         return;
     }
-    let bench = Bench::new();
+    let bench = Bench::new(What::Apply);
     // From where the program reads its batch: before that it knows of no tree.
-    let all: Vec<Call> = calls(&fresh(&bench.repo), &[CHANGING, LOOKING], BATCH).into_iter().collect();
+    let all: Vec<Call> =
+        calls(What::Apply, &fresh(&bench.repo), &[CHANGING, LOOKING], BATCH).into_iter().collect();
     assert!(all.len() > 200, "a whole batch makes more calls than {}", all.len());
     for (test, lasts) in [("T2", ""), ("T3", "+")] {
         for errno in ERRORS {
