@@ -15,8 +15,9 @@
 //!
 //! `UPDATE_EXPECT=1 cargo test scenarios` rewrites after/, error.json and result.json from what happens.
 
-use crate::support::{Ran, TestRepo, identity, tree};
+use crate::support::{Ran, TestRepo, identity, tree, tree_and_folders};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -34,6 +35,26 @@ fn fenced() {
 #[test]
 fn ops() {
     suite("ops");
+}
+
+#[test]
+#[ignore = "starts some thousand processes; .ci/run runs it"]
+fn every_form_of_every_case_goes_there_and_back() {
+    let forms = ["patch-many", "fenced", "ops", "envelope", "edits", "hashline", "diff", "blocks"];
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
+    let all = ["patch-many", "fenced", "ops"].map(|format| fs::read_dir(root.join(format)).unwrap());
+    let cases: Vec<Case> =
+        all.into_iter().flatten().map(|entry| Case::read(&entry.unwrap().path())).collect();
+    for form in forms {
+        let mut gone = 0;
+        for case in &cases {
+            match case.in_form(form) {
+                Ok(there) => gone += usize::from(there),
+                Err(why) => panic!("{} as {form}: {why}", case.folder.display()),
+            }
+        }
+        assert!(gone >= 10, "only {gone} cases can be said as {form}");
+    }
 }
 
 /// Checks every case of a format; fails with all that differ.
@@ -92,14 +113,13 @@ impl Case {
 
     /// Runs `check`, which must write nothing, then `apply`, which must agree with it.
     fn check(&self) -> Result<(), String> {
-        let repo = TestRepo::folder(&[]);
-        copy(&self.folder.join("before"), repo.root());
-        self.setup.iter().filter(|line| line.when != When::After).for_each(|line| line.make(repo.root()));
+        let repo = self.before();
         let everything = identity(repo.temp());
         let checked = self.run(&repo, "check");
         same("the tree after `check`", &everything, &identity(repo.temp()))?;
 
         let before = identity(repo.root());
+        let old = tree_and_folders(repo.root());
         let applied = self.run(&repo, "apply");
         let result = applied.json();
         agree(&checked, &applied)?;
@@ -109,7 +129,38 @@ impl Case {
         if std::env::var_os("UPDATE_EXPECT").is_some() {
             self.update(&repo, &result);
         }
-        self.judge(&repo, &applied)
+        self.judge(&repo, &applied)?;
+        if result["applied"] == true { there_and_back(&repo, &old) } else { Ok(()) }
+    }
+
+    /// Undo and redo of the batch said in another form; whether that can say it.
+    fn in_form(&self, form: &str) -> Result<bool, String> {
+        let repo = self.before();
+        let wanted = |arg: &&String| !["--commit", "--skip-applied", "--overwrite"].contains(&arg.as_str());
+        if !self.args.iter().all(|arg| wanted(&arg)) {
+            return Ok(false);
+        }
+        let converted = repo.run(&["convert", "--to", form, self.batch.to_str().unwrap()], "");
+        if converted.code != 0 {
+            return Ok(false);
+        }
+        let old = tree_and_folders(repo.root());
+        let applied = repo.run(
+            &["apply", "--json", "--force-read-only", "--allow-symlinks", "--format", form],
+            &converted.out,
+        );
+        if applied.json()["outcome"] != "applied" {
+            return Ok(false);
+        }
+        there_and_back(&repo, &old).map(|()| true)
+    }
+
+    /// The tree that the batch meets.
+    fn before(&self) -> TestRepo {
+        let repo = TestRepo::folder(&[]);
+        copy(&self.folder.join("before"), repo.root());
+        self.setup.iter().filter(|line| line.when != When::After).for_each(|line| line.make(repo.root()));
+        repo
     }
 
     fn run(&self, repo: &TestRepo, command: &str) -> Ran {
@@ -205,6 +256,33 @@ impl Setup {
             let _ = fs::remove_file(root.join(&self.words[1]));
         }
     }
+}
+
+/// Undo, redo and undo again: bytes, modes, links and folders are those before and after the batch. After somebody else's
+/// edit of a file nothing is undone, and the file is named.
+fn there_and_back(repo: &TestRepo, old: &BTreeMap<String, String>) -> Result<(), String> {
+    let new = tree_and_folders(repo.root());
+    for (command, expected) in [("undo", old), ("redo", &new), ("undo", old), ("redo", &new)] {
+        let ran = repo.run(&[command, "--json"], "");
+        same(&format!("the exit code of {command}: {ran:?}"), &0, &ran.code)?;
+        same(&format!("the tree after {command}"), expected, &tree_and_folders(repo.root()))?;
+    }
+    let is_file = |path: &&String| !new[*path].ends_with("folder") && !new[*path].starts_with("link");
+    let Some(path) = new.keys().filter(|path| old.get(*path) != new.get(*path)).find(is_file) else {
+        return Ok(());
+    };
+    let mut text = fs::read(repo.path(path)).unwrap();
+    text.extend_from_slice(b"theirs");
+    let mode = fs::metadata(repo.path(path)).unwrap().permissions();
+    fs::set_permissions(repo.path(path), PermissionsExt::from_mode(0o644)).unwrap();
+    fs::write(repo.path(path), text).unwrap();
+    fs::set_permissions(repo.path(path), mode).unwrap();
+    let edited = tree_and_folders(repo.root());
+    let ran = repo.run(&["undo", "--json"], "");
+    same("the exit code of an undo over another's edit", &1, &ran.code)?;
+    same("the tree after that", &edited, &tree_and_folders(repo.root()))?;
+    let errors = json!([{"code": "changed-during", "path": path}]);
+    covers(&errors, &ran.json()["errors"], "the errors of that")
 }
 
 /// Copies files with mode 644, whatever the clone made of them. Links and a `.git` are not copied.

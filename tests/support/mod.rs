@@ -13,4 +13,4 @@ pub(crate) use program::{Ran, block, can_trace, feed, patches};
 pub(crate) use repo::TestRepo;
 pub(crate) use rng::Rng;
 pub(crate) use staged::{die, resolved};
-pub(crate) use tree::{identity, tree};
+pub(crate) use tree::{identity, tree, tree_and_folders};

@@ -18,6 +18,15 @@ pub(crate) fn tree(root: &Path) -> BTreeMap<String, String> {
     })
 }
 
+/// The same, with the permission bits of folders.
+pub(crate) fn tree_and_folders(root: &Path) -> BTreeMap<String, String> {
+    let mut all = walk(root, &|_, metadata| format!("{:o} folder", metadata.mode() & 0o7777));
+    for (path, content) in tree(root).into_iter().filter(|(_, content)| content != "folder") {
+        all.insert(path, content);
+    }
+    all
+}
+
 /// Every path with what changes whenever somebody writes: inode number and modification time, beside its bytes.
 pub(crate) fn identity(root: &Path) -> BTreeMap<String, String> {
     let mut all = walk(root, &|_, metadata| {
