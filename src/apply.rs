@@ -398,11 +398,7 @@ impl<'a> Run<'a> {
     }
 
     /// Who joins the commit point; every path of the plan can be recorded.
-    fn recorder(
-        &self,
-        (work, plan): (&Work, &Plan),
-        id: &OperationId,
-    ) -> Result<Option<Recorder>, Error> {
+    fn recorder(&self, (work, plan): (&Work, &Plan), id: &OperationId) -> Result<Option<Recorder>, Error> {
         let Some(repo) = self.workspace.repo() else { return Ok(None) };
         let (kind, message) = match &self.options.record {
             Record::Nothing | Record::Stash(_) => return Ok(None),

@@ -12,7 +12,7 @@ use crate::git::Copied;
 use crate::plan::{Resolved, Sink, SinkFull};
 use bstr::{ByteSlice, ByteVec};
 use std::collections::HashSet;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
