@@ -11,7 +11,7 @@ use crate::error::{Error, kept};
 use crate::git::{
     self, Hooks, PathRefusal, RecordKind, RecordOptions, Recorded, Recorder, StashOptions, StashRecorder,
 };
-use crate::history::{About, Retention};
+use crate::history::{About, Deltas, Retention};
 use crate::input;
 use crate::plan::{
     self, Chosen, FileAction, LastLink, Plan, PlannedFile, Resolved, SavedPlan, Sink, SinkFull, Source,
@@ -366,10 +366,9 @@ impl<'a> Run<'a> {
         let durability = self.options.durability.map_or_else(|| Durability::fitting(ground), Ok)?;
         let mut staging = Staging::begin(ground, durability)?.waiting_in(room);
         let id = staging.id().clone();
-        let trial = self.trial(report)?;
-        let Some(plan) =
-            self.resolve_on_trial(work, &Counted { sink: &staging, progress }, trial.as_ref())?
-        else {
+        let (trial, deltas) = (self.trial(report)?, Deltas::default());
+        let counted = Counted { sink: &staging, progress };
+        let Some(plan) = self.resolve_on_trial(work, &(&counted, &deltas), trial.as_ref())? else {
             return Err(staging.into_failure().into());
         };
         if plan.is_no_op() {
@@ -378,7 +377,9 @@ impl<'a> Run<'a> {
         }
         try_out(self, trial, &plan, stop)?;
         report.transaction = Some(id.to_string());
-        staging.describe(&About::batch(&plan).to_bytes())?;
+        let deltas = deltas.to_bytes();
+        staging.note_deltas(&deltas)?;
+        staging.describe(&About::batch(&plan).with_more(deltas.len()).to_bytes())?;
         let mut recorder = self.recorder((work, &plan), &id)?;
         // Keeps git from changing the tree meanwhile, where nobody else holds it.
         let _guard = self

@@ -192,7 +192,11 @@ fn tell_history(error: HistoryError, report: &mut Report) {
     let (code, hint) = match &error {
         HistoryError::Undone(_) => (Code::AlreadyApplied, "patchmany redo takes an undo back"),
         HistoryError::NoSuchPaths { .. } => (Code::Missing, "patchmany show ID lists its paths"),
-        HistoryError::Changed { .. } => (Code::ChangedDuring, "this path stays; --path chooses others"),
+        HistoryError::Changed { .. } => (
+            Code::ChangedDuring,
+            "this path stays; --merge keeps what was changed since, --path chooses others",
+        ),
+        HistoryError::Unmerged { .. } => (Code::ChangedDuring, "this path stays; --path chooses others"),
         HistoryError::Io { .. } => {
             return report.refuse(vec![ErrorReport::new(Code::Io, message)]);
         }
@@ -207,6 +211,9 @@ fn tell_history(error: HistoryError, report: &mut Report) {
         HistoryError::Transaction(error) => return tell_transaction(&error, report),
         HistoryError::NoSuchPaths { id, paths } => {
             paths.iter().map(|path| on(path, format!("was not changed by {id}"))).collect()
+        }
+        HistoryError::Unmerged { id, paths } => {
+            paths.iter().map(|(path, why)| on(path, format!("is not as {id} left it: {why}"))).collect()
         }
         HistoryError::Changed { id, paths } => {
             paths.iter().map(|path| on(path, format!("is not as {id} left it"))).collect()

@@ -5,10 +5,10 @@ use crate::apply::{
 };
 use crate::diff::{Contents, counts};
 use crate::disk::{Folders, Node, OsDisk};
-use crate::edit::{BatchPath, Pieces, RelPath, WarningCode};
+use crate::edit::{BatchPath, Pieces, RelPath, Warning, WarningCode};
 use crate::error::Error;
 use crate::git::{self, Hooks, RecordKind, RecordOptions, Recorder};
-use crate::history::{About, HistoryError, Log, Past, Retention, Reversal, Wanted};
+use crate::history::{About, Deltas, HistoryError, Log, Past, Retention, Reversal, Wanted};
 use crate::plan::{
     FileAction, LastLink, Metadata, Plan, PlannedFile, Resolved, Sink, Source, Start, WorkTree,
 };
@@ -25,6 +25,8 @@ use std::time::Duration;
 pub struct Options {
     /// These paths only, as a person spells them; empty for all.
     pub paths: Vec<BatchPath>,
+    /// What becomes of files that were edited since.
+    pub edited: Edited,
     /// Whether a commit records it.
     pub commit: Commit,
     /// Whether hooks run then.
@@ -33,6 +35,16 @@ pub struct Options {
     pub durability: Option<Durability>,
     /// How long to wait for locks.
     pub lock_timeout: Duration,
+}
+
+/// What an undo does about files that somebody has edited since.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Edited {
+    /// It is refused.
+    #[default]
+    Refuse,
+    /// They are merged, and it is refused where that gives a conflict.
+    Merge,
 }
 
 /// Whether an undo is committed.
@@ -49,6 +61,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             paths: Vec::new(),
+            edited: Edited::Refuse,
             commit: Commit::No,
             hooks: Hooks::Run,
             durability: None,
@@ -90,7 +103,7 @@ pub fn undo(workspace: &Workspace, which: &Which, options: &Options, stop: &Stop
             Which::NewestUndo => log.to_redo()?,
             Which::Id(text) => log.find(text)?,
         };
-        Undoing { workspace, options, ground, past }.run(&wanted, stop, report)
+        Undoing { workspace, options, ground, log: &log, past }.run(&wanted, stop, report)
     })
 }
 
@@ -130,6 +143,7 @@ struct Undoing<'a> {
     workspace: &'a Workspace,
     options: &'a Options,
     ground: Ground<'a, OsDisk>,
+    log: &'a Log<OsDisk>,
     past: &'a Past<OsDisk>,
 }
 
@@ -145,17 +159,31 @@ impl Undoing<'_> {
     }
 
     fn run_from(&self, room: Room, wanted: &Wanted, stop: &Stop, report: &mut Report) -> Result<(), Error> {
-        let reversal = Reversal::new(self.ground.folders, self.past, wanted)?;
+        let folders = self.ground.folders;
+        let reversal = match self.options.edited {
+            Edited::Refuse => Reversal::new(folders, self.past, wanted)?,
+            Edited::Merge => Reversal::merging(folders, self.log, self.past, wanted)?,
+        };
         let durability = self.options.durability.map_or_else(|| Durability::fitting(self.ground), Ok)?;
         let mut staging = Staging::reversing(self.ground, durability, reversal.operation())?.waiting_in(room);
         let id = staging.id().clone();
-        let mut plan = Plan::default();
+        let (mut plan, deltas) = (Plan::default(), Deltas::default());
         for file in reversal.files() {
             let file = file?;
-            staging.put_back(&file)?;
+            if !reversal.is_merged(&file.path) {
+                staging.put_back(&file)?;
+            } else if staging.put(&file).is_err() {
+                return Err(staging.into_failure().into());
+            } else if !file.after.is_absent() {
+                plan.warnings.push(merged(&file.path));
+            }
+            // Nothing is ever refused by a map.
+            let _ = deltas.put(&file);
             plan.files.push(planned(&file));
         }
-        staging.describe(&self.about(&plan).to_bytes())?;
+        let deltas = deltas.to_bytes();
+        staging.note_deltas(&deltas)?;
+        staging.describe(&self.about(&plan).with_more(deltas.len()).to_bytes())?;
         report.transaction = Some(id.to_string());
         let mut recorder = self.recorder(&plan, &id)?;
         // Keeps git from changing the tree meanwhile, where nobody else holds it.
@@ -219,10 +247,16 @@ impl Undoing<'_> {
     }
 }
 
+fn merged(path: &RelPath) -> Warning {
+    let message = format!("{path} was edited since: taking the operation back was merged with that");
+    Warning { code: WarningCode::Merged, path: Some(path.as_bstr().to_owned()), message }
+}
+
 /// What an undo does to a path, in the words of a plan.
 fn planned(file: &Resolved) -> PlannedFile {
     let stands = |node: &Node| matches!(node, Node::File { .. } | Node::Link { .. });
     let action = match (stands(&file.before), stands(&file.after)) {
+        _ if file.before == file.after => FileAction::None,
         (_, false) => FileAction::Delete,
         (false, true) => FileAction::Create,
         _ if file.before.hash().is_some() && file.before.hash() == file.after.hash() => FileAction::Mode,

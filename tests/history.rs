@@ -2,4 +2,5 @@
 
 mod faults;
 mod log;
+mod merge;
 mod undo;

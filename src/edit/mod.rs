@@ -5,6 +5,7 @@
 mod binary;
 mod change;
 mod code;
+mod common;
 mod hash;
 mod lines;
 mod path;
@@ -18,6 +19,7 @@ pub use change::{
     LineHunk, Locator, Mode, Occurrence, Origin, PathBase, Precondition, Row, Step,
 };
 pub use code::{Code, Warning, WarningCode};
+pub(crate) use common::{common_prefix, common_suffix};
 pub use hash::{Hash, Hasher, Tag, WeakTag};
 pub use lines::{Breaks, Lines, Terminator, split_bom};
 pub use path::{PathError, RelPath};

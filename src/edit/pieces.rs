@@ -2,9 +2,10 @@
 //!
 //! Cloning copies nothing. It knows nothing of lines.
 
-use super::Hash;
+use super::{Hash, common_prefix, common_suffix};
 use bytes::Bytes;
 use std::io::{self, Write};
+use std::ops::Range;
 
 /// Pieces up to this size (bytes) are written together.
 const SMALL: usize = 64 * 1024;
@@ -52,7 +53,43 @@ impl Pieces {
 
     /// The first `count` bytes, or all when there are fewer.
     pub fn head(&self, count: usize) -> Vec<u8> {
-        self.iter().flatten().take(count).copied().collect()
+        self.part(0..count.min(self.len))
+    }
+
+    /// What is left of `old` and of these bytes without what they have in common at their ends: the range of `old`, and
+    /// what stands in its place here.
+    pub fn difference(&self, old: &[u8]) -> (Range<usize>, Vec<u8>) {
+        let (mut head, mut tail) = (0, 0);
+        for piece in self.iter() {
+            let same = common_prefix(&old[head..], piece);
+            head += same;
+            if same < piece.len() {
+                break;
+            }
+        }
+        // The ends may overlap no more than the shorter text is long.
+        let most = old.len().min(self.len) - head;
+        for piece in self.pieces.iter().rev() {
+            let same = common_suffix(&old[head..old.len() - tail], piece).min(most - tail);
+            tail += same;
+            if same < piece.len() {
+                break;
+            }
+        }
+        (head..old.len() - tail, self.part(head..self.len - tail))
+    }
+
+    /// The bytes of a range, copied.
+    fn part(&self, range: Range<usize>) -> Vec<u8> {
+        let (mut part, mut at) = (Vec::with_capacity(range.len()), 0);
+        for piece in self.iter() {
+            let end = at + piece.len();
+            if range.start < end && at < range.end {
+                part.extend_from_slice(&piece[range.start.max(at) - at..range.end.min(end) - at]);
+            }
+            at = end;
+        }
+        part
     }
 
     /// The hash of all bytes.
@@ -126,9 +163,22 @@ impl PartialEq<[u8]> for Pieces {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
 
     fn pieces(parts: &[&[u8]]) -> Pieces {
         parts.iter().map(|part| Bytes::copy_from_slice(part)).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn the_difference_leads_from_one_text_to_the_other(old in "[ab]{0,8}", parts in vec("[ab]{0,4}", 0..4)) {
+            let new: Pieces = parts.iter().map(|part| Bytes::from(part.clone())).collect();
+            let (range, put) = new.difference(old.as_bytes());
+            let old = old.as_bytes();
+            prop_assert_eq!([&old[..range.start], &put, &old[range.end..]].concat(), new.whole());
+            prop_assert!(range.is_empty() || put.is_empty() || old[range.start] != put[0]);
+        }
     }
 
     #[test]

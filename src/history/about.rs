@@ -72,6 +72,12 @@ impl About {
         Self { moves: moves.collect(), bytes: Some(bytes), ..Self::default() }
     }
 
+    /// The same, which takes so many bytes more.
+    #[must_use]
+    pub fn with_more(self, bytes: usize) -> Self {
+        Self { bytes: self.bytes.map(|known| known + bytes as u64), ..self }
+    }
+
     /// The bytes to keep.
     pub fn to_bytes(&self) -> Vec<u8> {
         let written = |path: &RelPath| path.as_bstr().iter().copied().map(char::from).collect::<String>();

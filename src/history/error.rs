@@ -43,6 +43,14 @@ pub enum HistoryError {
         /// What has changed, sorted.
         paths: Vec<RelPath>,
     },
+    /// These paths are not as the operation left them, and cannot be merged. Never empty.
+    #[error("{} paths were changed since {id} and cannot be merged", paths.len())]
+    Unmerged {
+        /// The operation.
+        id: OperationId,
+        /// What has changed, sorted, and why it cannot be merged.
+        paths: Vec<(RelPath, Unmerged)>,
+    },
     /// The undo store does not have what is needed.
     #[error(transparent)]
     Transaction(#[from] TransactionError),
@@ -54,6 +62,26 @@ pub enum HistoryError {
         /// What the system said.
         source: io::Error,
     },
+}
+
+/// Why what was done to a path since an operation cannot be merged with taking that back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Unmerged {
+    /// Both change the same lines.
+    #[error("both change the same lines")]
+    Conflict,
+    /// Both change the mode, to different ones.
+    #[error("both change its mode")]
+    Modes,
+    /// It is binary.
+    #[error("it is binary")]
+    Binary,
+    /// It is not a file all the time.
+    #[error("it was removed, made, or replaced by something else")]
+    NoFile,
+    /// A version that is needed is not kept any more.
+    #[error("the version that the operation left is not known any more")]
+    Unknown,
 }
 
 impl HistoryError {

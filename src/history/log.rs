@@ -1,6 +1,6 @@
 //! The operations of a work tree, which of them are undone, and which one `undo` and `redo` mean.
 
-use super::{About, Command, HistoryError};
+use super::{About, Command, Deltas, HistoryError};
 use crate::disk::{Disk, Folders, Kind, Node};
 use crate::edit::{Hash, RelPath};
 use crate::git::{Recorded, recorded_in};
@@ -153,7 +153,10 @@ impl<D: Disk> Log<D> {
         let path = &change.path;
         let Some(old) = known(past.operation.old_bytes(path))? else { return Ok(None) };
         let new = match &change.after {
-            Node::File { .. } => self.kept_later(past, change)?.or(standing(folders, change)?),
+            Node::File { hash, .. } => {
+                let found = self.kept_later(past, change)?.or(standing(folders, change)?);
+                found.or_else(|| told(past, change, old.as_deref()).filter(|new| Hash::of(new) == *hash))
+            }
             Node::Link { target } => Some(target.to_vec()),
             _ => return Ok(Some(Versions { old, new: None })),
         };
@@ -161,7 +164,11 @@ impl<D: Disk> Log<D> {
     }
 
     /// The version that `past` made of a path, where a later operation has replaced it.
-    fn kept_later(&self, past: &Past<D>, change: &Change) -> Result<Option<Vec<u8>>, HistoryError> {
+    pub(super) fn kept_later(
+        &self,
+        past: &Past<D>,
+        change: &Change,
+    ) -> Result<Option<Vec<u8>>, HistoryError> {
         let later = self.newest_first().take_while(|other| other.id() != past.id());
         for other in later {
             let took =
@@ -200,6 +207,12 @@ fn known<T>(found: Result<T, TransactionError>) -> Result<Option<T>, HistoryErro
         Err(TransactionError::NoOldVersion { .. }) => Ok(None),
         Err(error) => Err(error.into()),
     }
+}
+
+/// The new version as the operation has noted it down.
+fn told<D: Disk>(past: &Past<D>, change: &Change, old: Option<&[u8]>) -> Option<Vec<u8>> {
+    let deltas = past.operation.deltas().ok()??;
+    Deltas::from_bytes(&deltas).new_version(&change.path, old.unwrap_or_default())
 }
 
 /// The file in the tree, where it is the one that the change made.

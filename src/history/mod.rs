@@ -4,13 +4,16 @@
 //! operation itself: undoing it is redo. Nothing here writes to the tree.
 
 mod about;
+mod deltas;
 mod error;
 mod log;
+mod merged;
 mod retention;
 mod reversal;
 
 pub use about::{About, Command};
-pub use error::HistoryError;
+pub use deltas::Deltas;
+pub use error::{HistoryError, Unmerged};
 pub use log::{Log, Past, Undone, Versions};
 pub use retention::Retention;
 pub use reversal::{Reversal, Wanted};

@@ -1,13 +1,15 @@
 //! What takes an operation back: for each path what stands there now and what shall stand there again.
 //!
-//! A path that is not as the operation left it is never touched: that is somebody's newer work.
+//! A path that is not as the operation left it is somebody's newer work: it is never touched, or, where the caller wants
+//! that, merged so that their work stays.
 
-use super::{HistoryError, Past};
+use super::merged::Merger;
+use super::{HistoryError, Log, Past};
 use crate::disk::{Disk, Folders, Kind, Node, Stamp};
 use crate::edit::{Hash, RelPath};
 use crate::plan::{Metadata, Resolved};
 use crate::transaction::{Change, Operation, TransactionError};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 /// Which paths of an operation to take back.
@@ -26,6 +28,8 @@ pub struct Reversal<'a, D: Disk> {
     folders: &'a Folders<D>,
     operation: &'a Operation<D>,
     changes: Vec<&'a Change>,
+    /// What is made of paths that were edited since.
+    merged: BTreeMap<RelPath, Resolved>,
 }
 
 impl<'a, D: Disk> Reversal<'a, D> {
@@ -34,20 +38,31 @@ impl<'a, D: Disk> Reversal<'a, D> {
     /// # Errors
     /// All paths that are not as the operation left them, or that it did not change.
     pub fn new(folders: &'a Folders<D>, past: &'a Past<D>, wanted: &Wanted) -> Result<Self, HistoryError> {
+        let (reversal, changed) = Self::look(folders, past, wanted)?;
+        if changed.is_empty() {
+            Ok(reversal)
+        } else {
+            let paths = changed.into_iter().map(|change| change.path.clone()).collect();
+            Err(HistoryError::Changed { id: past.id().clone(), paths })
+        }
+    }
+
+    /// The wanted paths, and those of them that are not as the operation left them.
+    fn look(
+        folders: &'a Folders<D>,
+        past: &'a Past<D>,
+        wanted: &Wanted,
+    ) -> Result<(Self, Vec<&'a Change>), HistoryError> {
         let changes = select(past, wanted)?;
-        let reversal = Self { folders, operation: &past.operation, changes };
+        let reversal = Self { folders, operation: &past.operation, changes, merged: BTreeMap::new() };
         let mut changed = Vec::new();
         for &change in &reversal.changes {
             let fits = reversal.fits(change).map_err(HistoryError::io(format!("look at {}", change.path)))?;
             if !fits {
-                changed.push(change.path.clone());
+                changed.push(change);
             }
         }
-        if changed.is_empty() {
-            Ok(reversal)
-        } else {
-            Err(HistoryError::Changed { id: past.id().clone(), paths: changed })
-        }
+        Ok((reversal, changed))
     }
 
     /// The operation.
@@ -65,8 +80,16 @@ impl<'a, D: Disk> Reversal<'a, D> {
         self.changes.iter().map(|change| self.resolve(change))
     }
 
+    /// Whether somebody has edited the path since, so that it was merged.
+    pub fn is_merged(&self, path: &RelPath) -> bool {
+        self.merged.contains_key(path)
+    }
+
     fn resolve(&self, change: &Change) -> Result<Resolved, HistoryError> {
         let path = &change.path;
+        if let Some(merged) = self.merged.get(path) {
+            return Ok(merged.clone());
+        }
         let (before, old, seen) = self.read(path).map_err(HistoryError::io(format!("read {path}")))?;
         if before != change.after && !self.is_own_folder(change, &before) {
             return Err(TransactionError::ChangedDuring(path.clone()).into());
@@ -170,6 +193,39 @@ impl<'a, D: Disk> Reversal<'a, D> {
     fn change(&self, path: &RelPath) -> Option<&'a Change> {
         let at = self.changes.binary_search_by(|change| change.path.cmp(path));
         at.ok().map(|at| self.changes[at])
+    }
+}
+
+impl<'a, D: Disk + Clone> Reversal<'a, D> {
+    /// As [`new`](Self::new), but a file that was edited since is merged, where that goes without a conflict.
+    ///
+    /// # Errors
+    /// All paths that cannot be merged, or that the operation did not change.
+    pub fn merging(
+        folders: &'a Folders<D>,
+        log: &'a Log<D>,
+        past: &'a Past<D>,
+        wanted: &Wanted,
+    ) -> Result<Self, HistoryError> {
+        let (mut reversal, changed) = Self::look(folders, past, wanted)?;
+        if changed.is_empty() {
+            return Ok(reversal);
+        }
+        let merger = Merger::new(log, past)?;
+        let mut paths = Vec::new();
+        for change in changed {
+            let path = &change.path;
+            let now = reversal.read(path).map_err(HistoryError::io(format!("read {path}")))?;
+            match merger.merge(change, now)? {
+                Ok(files) => reversal.merged.extend(files.into_iter().map(|file| (file.path.clone(), file))),
+                Err(why) => paths.push((path.clone(), why)),
+            }
+        }
+        if paths.is_empty() {
+            Ok(reversal)
+        } else {
+            Err(HistoryError::Unmerged { id: past.id().clone(), paths })
+        }
     }
 }
 

@@ -3,12 +3,11 @@
 //!
 //! What is equal at both ends is left out first, so that a small change of a large text costs one comparison of bytes.
 
+use crate::edit::{common_prefix, common_suffix};
 use similar::{Algorithm, DiffOp};
 
 /// Above this estimate of comparisons the sum of the hunks stands, which may count a line more than once.
 const DIFF_LIMIT: usize = 16_000_000;
-/// Bytes compared at once: large pieces first, then what is left of the piece that differs.
-const STEPS: [usize; 4] = [4096, 256, 16, 1];
 
 /// The lines that come and go between two texts. `summed` is what the hunks say: it bounds how far the texts are
 /// apart, and is taken as it is where the diff would take too long.
@@ -40,27 +39,6 @@ fn different<'t>(old: &'t [u8], new: &'t [u8]) -> (&'t [u8], &'t [u8]) {
     let end = &old[old.len() - same..];
     let tail = memchr::memchr(b'\n', end).map_or(0, |at| end.len() - at - 1);
     (&old[..old.len() - tail], &new[..new.len() - tail])
-}
-
-/// Bytes that two texts have in common at their starts.
-fn common_prefix(old: &[u8], new: &[u8]) -> usize {
-    let mut at = 0;
-    for size in STEPS {
-        let pairs = old[at..].chunks_exact(size).zip(new[at..].chunks_exact(size));
-        at += pairs.take_while(|(a, b)| a == b).count() * size;
-    }
-    at
-}
-
-/// The same at their ends.
-fn common_suffix(old: &[u8], new: &[u8]) -> usize {
-    let mut end = 0;
-    for size in STEPS {
-        let (old, new) = (&old[..old.len() - end], &new[..new.len() - end]);
-        let pairs = old.rchunks_exact(size).zip(new.rchunks_exact(size));
-        end += pairs.take_while(|(a, b)| a == b).count() * size;
-    }
-    end
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use super::entry::{Entry, Folder, Method};
 use super::journal::{Journal, Verdict};
 use super::participant::Change;
 use super::recover::is_allowed;
-use super::stage::{ABOUT, JOURNAL};
+use super::stage::{ABOUT, DELTAS, JOURNAL};
 use super::store::Store;
 use super::swap::RECORD;
 use super::{OperationId, TransactionError};
@@ -130,6 +130,14 @@ impl<D: Disk> Operation<D> {
     /// A file that cannot be read.
     pub fn about(&self) -> io::Result<Option<Vec<u8>>> {
         Ok(or_nothing(self.disk.read(&self.dir, ABOUT.into()))?.map(|(bytes, _)| bytes))
+    }
+
+    /// What was noted of its new texts.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn deltas(&self) -> io::Result<Option<Vec<u8>>> {
+        Ok(or_nothing(self.disk.read(&self.dir, DELTAS.into()))?.map(|(bytes, _)| bytes))
     }
 
     /// What its participant prepared.

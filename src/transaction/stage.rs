@@ -24,6 +24,9 @@ pub(super) const JOURNAL: &str = "journal";
 /// The name of the file with what the journal does not say.
 pub(super) const ABOUT: &str = "about";
 
+/// The name of the file with what the operation puts in the place of old texts.
+pub(super) const DELTAS: &str = "deltas";
+
 /// A transaction that takes files and has touched no path of the tree. Dropping it throws the staged files away.
 #[must_use = "nothing is swapped before the stage is sealed"]
 pub struct Staging<'a, D: Disk + Clone> {
@@ -98,6 +101,15 @@ impl<'a, D: Disk + Clone> Staging<'a, D> {
         let written = self.ground.disk().create(&self.own, ABOUT.into(), about, 0o600);
         self.papers.push(ABOUT);
         written.map_err(TransactionError::io("describe the operation", &self.id))
+    }
+
+    /// Keeps `deltas` beside the journal, without a sync: whoever reads them later must be able to do without.
+    ///
+    /// # Errors
+    /// The transaction cannot go on.
+    pub fn note_deltas(&self, deltas: &[u8]) -> Result<(), TransactionError> {
+        let written = self.ground.disk().create(&self.own, DELTAS.into(), deltas, 0o600);
+        written.map(drop).map_err(TransactionError::io("describe the operation", &self.id))
     }
 
     /// The id of the operation.

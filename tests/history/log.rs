@@ -81,11 +81,12 @@ fn an_operation_is_shown_with_its_diff() {
     let told = run(&repo, &["show", &first]).out;
     let rows: Vec<_> = told.lines().skip(1).collect();
     assert_eq!(rows, [" a | +1 -1", " b | +1 -1", " gone | +0 -1 (gone)", " new | +1 -0 (new)"]);
-    // The new version of `a` stands in the store once it is replaced; that of `b` is nowhere.
+    // What edits made is noted down; what stood in a new file is nowhere once somebody has edited it.
     apply(&repo, &[], "1", "2");
     repo.write("b", "mine\n");
+    repo.write("new", "mine\n");
     let shown = run(&repo, &["show", "--diff", "--json", &first]).json();
-    assert_eq!(shown["not_shown"], serde_json::json!(["b"]));
+    assert_eq!(shown["not_shown"], serde_json::json!(["new"]));
     let fields: Vec<_> = shown.as_object().unwrap().keys().cloned().collect();
     assert_eq!(
         fields,
@@ -93,9 +94,10 @@ fn an_operation_is_shown_with_its_diff() {
     );
     let diff = shown["diff"].as_str().unwrap();
     assert!(diff.contains("--- a/a\n+++ b/a\n@@ -1 +1 @@\n-0\n+1\n"), "{diff}");
-    assert!(diff.contains("deleted file mode 100644\n--- a/gone\n") && !diff.contains("a/b"), "{diff}");
+    assert!(diff.contains("deleted file mode 100644\n--- a/gone\n") && diff.contains("-b\n+B\n"), "{diff}");
+    assert!(!diff.contains("b/new"), "{diff}");
     let told = run(&repo, &["show", "--diff", &first]).out;
-    assert!(told.ends_with("b: its version after the operation is gone; no diff\n"), "{told}");
+    assert!(told.ends_with("new: its version after the operation is gone; no diff\n"), "{told}");
     let unknown = repo.run(&["show", "--json", "2020"], "");
     assert_eq!((unknown.code, unknown.codes()), (1, vec!["missing".to_owned()]));
     assert!(unknown.out.contains("2020"));

@@ -13,7 +13,7 @@ use patchmany::error::Error;
 use patchmany::git::Hooks;
 use patchmany::plan::{self, Choice, Pattern, Picks};
 use patchmany::transaction::Durability;
-use patchmany::undo;
+use patchmany::undo::{self, Edited};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -229,6 +229,9 @@ pub(crate) struct ReverseArgs {
     /// Start relative paths here, and let none leave this folder
     #[arg(short = 'C', long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
+    /// Keep what was changed in a file since: merge it line by line; a conflict is refused
+    #[arg(long)]
+    merge: bool,
     /// Make one commit of the changed files
     #[arg(long, value_name = "MESSAGE", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     commit: Option<String>,
@@ -433,6 +436,7 @@ impl ReverseArgs {
         let given = |message: &String| Some(message.clone()).filter(|m| !m.is_empty());
         undo::Options {
             paths: self.paths.iter().map(|path| spelled(path)).collect(),
+            edited: if self.merge { Edited::Merge } else { Edited::Refuse },
             commit: self
                 .commit
                 .as_ref()
