@@ -59,11 +59,7 @@ impl RelPath {
 
     /// The folder that holds this path; `None` for the root.
     pub fn parent(&self) -> Option<Self> {
-        if self.is_root() {
-            return None;
-        }
-        let end = self.0.rfind_byte(b'/').unwrap_or(0);
-        Some(Self(self.0[..end].into()))
+        self.parent_bytes().map(|bytes| Self(bytes.to_owned()))
     }
 
     /// As [`parent`](Self::parent), without a copy.

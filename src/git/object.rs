@@ -121,12 +121,10 @@ impl Recording {
         (node, bytes): (&Node, &[u8]),
         known: Option<Mode>,
     ) -> Result<Option<Side>, GitError> {
-        let Some(mode) = self.mode(node, known) else { return Ok(None) };
-        let id = match mode {
-            Mode::SYMLINK => cleaner.store_verbatim(bytes)?,
-            _ => cleaner.store(path, bytes)?,
-        };
-        Ok(Some(Side { mode, id }))
+        self.side(node, known, |mode| match mode {
+            Mode::SYMLINK => cleaner.store_verbatim(bytes),
+            _ => cleaner.store(path, bytes),
+        })
     }
 
     /// What [`store`](Self::store) would return; nothing is written.
@@ -137,12 +135,19 @@ impl Recording {
         (node, bytes): (&Node, &[u8]),
         known: Option<Mode>,
     ) -> Result<Option<Side>, GitError> {
-        let Some(mode) = self.mode(node, known) else { return Ok(None) };
-        let id = match mode {
-            Mode::SYMLINK => cleaner.id_verbatim(bytes)?,
-            _ => cleaner.id(path, bytes)?,
-        };
-        Ok(Some(Side { mode, id }))
+        self.side(node, known, |mode| match mode {
+            Mode::SYMLINK => cleaner.id_verbatim(bytes),
+            _ => cleaner.id(path, bytes),
+        })
+    }
+
+    fn side(
+        self,
+        node: &Node,
+        known: Option<Mode>,
+        id: impl FnOnce(Mode) -> Result<gix::ObjectId, GitError>,
+    ) -> Result<Option<Side>, GitError> {
+        self.mode(node, known).map(|mode| Ok(Side { mode, id: id(mode)? })).transpose()
     }
 }
 
